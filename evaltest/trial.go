@@ -1,0 +1,48 @@
+package evaltest
+
+import (
+	"time"
+
+	"github.com/evaltest-go/evaltest/agents"
+	"github.com/evaltest-go/evaltest/evaltest/journal"
+)
+
+// The types of the journal that authors meet.
+type (
+	Stop            = journal.Stop
+	CriterionResult = journal.CriterionResult
+	Change          = journal.Change
+)
+
+// Result is what Run came to.
+type Result struct {
+	Outcome Outcome
+	Score   Interval // after a stop an interval: what the gate's score can still be
+	Stop    *Stop    // nil: not stopped
+	Limit   string   // the limit that ended the trajectory; "": none did
+	Usage   agents.Usage
+	Reply   string  // the agent's last words of its last turn
+	Trials  []Trial // one for each trial that was started
+}
+
+// Trial is one run of the agent: what criteria grade, and what it came to.
+type Trial struct {
+	Number, Attempt int // from 1
+	Prompts         []string
+	Dir             string // the workspace, an absolute path
+	Trajectory      *agents.Trajectory
+	Reply           string // the agent's last words of its last turn
+	Usage           agents.Usage
+	Changes         []Change // what the agent changed in the workspace, ordered by path
+	Limit           string
+	Stop            *Stop
+
+	// Filled when the trial is over; zero while criteria are graded.
+	Outcome  Outcome
+	Score    Interval
+	Smoke    bool // the outcome answers the smaller question of the armed criteria
+	Criteria []CriterionResult
+	Err      *agents.Error
+	Took     time.Duration
+	Record   string // the trial's folder on disk, "" when there is none
+}
