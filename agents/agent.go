@@ -42,6 +42,8 @@ type Info struct {
 
 	// Live: a session costs money and needs a key or a login. Such an agent never runs by accident.
 	Live bool
+	// Costs: its usage says what it cost.
+	Costs bool
 	// Wire names the provider's wire format that its gateway has to speak; "" for an agent without a gateway.
 	Wire Wire
 	// Shows lists the kinds of call that the agent's stream can show. Nil: all.

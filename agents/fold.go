@@ -7,7 +7,14 @@ import (
 // memory is what has been computed from a trajectory so far, by key.
 type memory struct {
 	mu    sync.Mutex
-	cells map[any]*cell
+	cells map[cellKey]*cell
+}
+
+// cellKey is a caller's key; what is folded over prefixes is apart from what is folded over events. It is no key inside a
+// key, so that looking it up needs no memory.
+type cellKey struct {
+	key      any
+	prefixes bool
 }
 
 // cell is one fold: how many events it has seen, and its state (a *S of Fold).
@@ -18,13 +25,13 @@ type cell struct {
 }
 
 // get is the cell of key; made is true for the first to ask.
-func (m *memory) get(key any) *cell {
+func (m *memory) get(key cellKey) *cell {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c := m.cells[key]
 	if c == nil {
 		if m.cells == nil {
-			m.cells = map[any]*cell{}
+			m.cells = map[cellKey]*cell{}
 		}
 		c = new(cell)
 		m.cells[key] = c
@@ -39,7 +46,7 @@ func (m *memory) get(key any) *cell {
 //
 // The result is the state itself: do not change what it refers to. step must not fold tr under the same key.
 func Fold[S any](tr *Trajectory, key any, step func(S, Event) S) S {
-	c := tr.mem.get(key)
+	c := tr.mem.get(cellKey{key: key})
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := stateOf[S](c)
@@ -54,7 +61,7 @@ func Fold[S any](tr *Trajectory, key any, step func(S, Event) S) S {
 // is the new one. It is for what depends on how something else was decided earlier. All prefixes are one trajectory that
 // grows from step to step, so that what is folded over it costs the same at every length: it must not be kept.
 func FoldPrefixes[S any](tr *Trajectory, key any, step func(S, *Trajectory) S) S {
-	c := tr.mem.get(prefixKey{key})
+	c := tr.mem.get(cellKey{key, true})
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := stateOf[prefixes[S]](c)
@@ -68,8 +75,6 @@ func FoldPrefixes[S any](tr *Trajectory, key any, step func(S, *Trajectory) S) S
 	}
 	return s.state
 }
-
-type prefixKey struct{ key any }
 
 type prefixes[S any] struct {
 	tr    *Trajectory
@@ -88,7 +93,7 @@ func stateOf[S any](c *cell) *S {
 // is kept up to date at each call and has a memory of its own; start makes the step with its state. An event that Append
 // would refuse is left out. The key is as in Fold.
 func (tr *Trajectory) View(key any, start func() (step func(e Event, emit func(Event)))) *Trajectory {
-	c := tr.mem.get(key)
+	c := tr.mem.get(cellKey{key: key})
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	v := stateOf[view](c)

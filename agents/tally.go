@@ -37,7 +37,7 @@ func (tr *Trajectory) Tally(key any, match func(ToolCall) bool) Tally {
 
 // Weigh is as Tally, but each call counts as often as weight says: a call may hold several commands.
 func (tr *Trajectory) Weigh(key any, weight func(ToolCall) int) Tally {
-	c := tr.mem.get(key)
+	c := tr.mem.get(cellKey{key: key})
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := stateOf[tally](c)

@@ -141,8 +141,6 @@ type Verdict struct {
 	Reply  string        `json:"reply,omitempty"`
 	// Notes are facts of the run that changed nothing: a limit met while draining, a contradiction in the stream.
 	Notes []string `json:"notes,omitempty"`
-	// Failures are assertions made on the eval after the run that failed.
-	Failures []string `json:"failures,omitempty"`
 	// Kept is where the workspace was kept, relative to the run directory; "" when it was not.
 	Kept    string        `json:"kept,omitempty"`
 	Took    time.Duration `json:"took_ns"`

@@ -1,0 +1,193 @@
+package evaltest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/evaltest-go/evaltest/agents"
+)
+
+// converse opens a session, sends the prompts under the watch, and ends it. When it returns nothing of the agent is
+// running, and the trajectory is complete.
+func (a *attempt) converse(ctx context.Context) {
+	setup, err := a.setupOf()
+	if err != nil {
+		a.fail(agents.Errorf(agents.SetupError, agents.FromAuthor, "set up the agent: %w", err))
+		return
+	}
+	if at, ok, _ := agentDeadline(a.e.TB, 0); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadlineCause(ctx, at, errDeadline)
+		defer cancel()
+	}
+	session, err := a.open(ctx, setup)
+	if err != nil {
+		a.fail(agents.AsError(a.cause(ctx, err), agents.SetupError, agents.FromAgent))
+		return
+	}
+	a.send(ctx, session)
+	begin := time.Now()
+	final, err := session.Close()
+	a.agent += time.Since(begin)
+	if err != nil && a.watch.ended == nil {
+		a.fail(agents.AsError(err, agents.Crash, agents.FromAgent))
+	} else if err != nil {
+		a.notes = append(a.notes, "ending the agent: "+err.Error())
+	}
+	a.complete(final)
+}
+
+func (a *attempt) open(ctx context.Context, setup agents.Setup) (agents.Session, error) {
+	begin := time.Now()
+	defer func() { a.agent += time.Since(begin) }()
+	session, err := a.e.agent.Open(ctx, setup)
+	if err == nil && session == nil {
+		err = agents.Errorf(agents.Harness, agents.FromAgent, "agent %s opened no session", a.info.Name)
+	}
+	return session, err
+}
+
+// send sends one prompt after the other, as long as the trajectory goes on.
+func (a *attempt) send(ctx context.Context, session agents.Session) {
+	w := a.watch
+	w.begin()
+	if d := w.limits.Duration; d > 0 {
+		timer := time.AfterFunc(d, w.outOfTime)
+		defer timer.Stop()
+	}
+	for i, prompt := range a.trial.Prompts {
+		err := a.turn(ctx, session, prompt)
+		if w.handBack(err, i == len(a.trial.Prompts)-1) {
+			return
+		}
+		if err != nil {
+			a.fail(err)
+			return
+		}
+	}
+}
+
+// turn sends one prompt and watches until the agent hands back, is cut, or fails.
+func (a *attempt) turn(ctx context.Context, session agents.Session, prompt string) *agents.Error {
+	sendCtx, leave := context.WithCancelCause(ctx)
+	defer leave(nil)
+	if !a.watch.prompt(prompt, leave) {
+		return nil
+	}
+	var failed error
+	waiting := time.Now()
+	for event, err := range session.Send(sendCtx, prompt) {
+		a.agent += time.Since(waiting)
+		if err != nil {
+			failed = err
+			waiting = time.Now()
+			break
+		}
+		stop := a.watch.observe(event)
+		waiting = time.Now()
+		if stop {
+			break
+		}
+	}
+	a.agent += time.Since(waiting)
+	if failed == nil && ctx.Err() != nil {
+		failed = ctx.Err()
+	}
+	return agents.AsError(a.cause(ctx, failed), agents.Crash, agents.FromAgent)
+}
+
+// cause says why, when it was not the agent that failed: its time ran out, or the test was ended.
+func (a *attempt) cause(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil {
+		return err
+	}
+	if cause := context.Cause(ctx); errors.Is(cause, errDeadline) {
+		e := agents.Errorf(agents.Timeout, agents.FromHarness, "the agent was ended: %w; run with a longer -timeout", cause)
+		e.Retryable = false
+		return e
+	}
+	e := agents.Errorf(agents.Interrupted, agents.FromHarness, "the test was ended while the agent ran: %w", context.Cause(ctx))
+	return e
+}
+
+// begin starts the clock.
+func (w *watch) begin() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.started = time.Now()
+}
+
+// prompt starts a user turn. It is false when the trajectory is over.
+func (w *watch) prompt(text string, leave context.CancelCauseFunc) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	defer w.changed()
+	if w.ended != nil {
+		return false
+	}
+	w.leave = leave
+	w.take(agents.Prompt(text).At(time.Now()))
+	return true
+}
+
+// handBack ends a user turn, with the error that ended it, if any. It reports whether the trajectory is cut here. After
+// the last prompt there is nothing to cut: the run is a full one.
+func (w *watch) handBack(err *agents.Error, last bool) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	defer w.changed()
+	w.leave = nil
+	switch {
+	case w.ended != nil:
+	case err != nil:
+		if w.interrupted() {
+			w.note("error met while draining: %v", err)
+		}
+	default:
+		w.take(agents.Event{Kind: agents.EventDone, Time: time.Now()})
+		if !last {
+			w.boundary("")
+		}
+	}
+	for _, r := range w.rules {
+		if last && r.pending != nil {
+			r.pending.timer.Stop()
+			r.pending = nil
+		}
+	}
+	return w.ended != nil
+}
+
+// complete ends the trajectory: calls whose end was never seen are unresolved, and what came after the cut is looked at.
+func (a *attempt) complete(final agents.Final) {
+	w, t := a.watch, a.trial
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tail = append(w.tail, final.Tail...)
+	if w.ended != nil {
+		t.Stop, t.Limit = w.ended.stop, w.ended.limit
+	} else {
+		w.ended = &ending{} // nothing is recorded any more
+		// Without a cut there is no tail: what the agent said last belongs to the trajectory.
+		for _, e := range w.tail {
+			w.take(e)
+		}
+		w.tail = nil
+	}
+	for c := range w.tr.Calls() {
+		if c.Status == agents.Pending || c.Status == agents.InProgress {
+			w.take(agents.End(c.ID, agents.Unresolved, ""))
+		}
+	}
+	t.Usage = final.Usage
+	if seen := w.tr.Usage(); t.Usage == (agents.Usage{}) {
+		t.Usage = seen
+	} else if t.Usage.Cost == 0 {
+		t.Usage.Cost = seen.Cost
+		if w.prices != nil {
+			t.Usage.Cost = w.prices.cost(t.Usage)
+		}
+	}
+	a.notes = append(a.notes, w.notes...)
+}

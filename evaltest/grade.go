@@ -1,0 +1,268 @@
+package evaltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/evaltest-go/evaltest/agents"
+	"github.com/evaltest-go/evaltest/evaltest/journal"
+	"github.com/evaltest-go/evaltest/evaltest/verdict"
+)
+
+// gradeTimeout bounds the grading of a criterion that says nothing else.
+const gradeTimeout = 5 * time.Minute
+
+// conclude grades what there is to grade, and computes what the trial came to.
+func (a *attempt) conclude(ctx context.Context) {
+	for _, j := range a.watch.judged {
+		begin := time.Now()
+		r := a.result(ctx, j)
+		r.Took = time.Since(begin)
+		a.graders += r.Took
+		r.Name, r.DecidedAt = a.e.mask(j.name), j.decidedAt
+		r.Verdict = verdict.Criterion{Interval: r.Score, PassAt: j.passAt}.Verdict()
+		if r.Violation == "" {
+			r.Violation = j.violation
+		}
+		j.interval = r.Score
+		if a.record != nil {
+			masked := r
+			masked.Err, masked.Violation = newMasker(a.e.secrets).err(r.Err), a.e.mask(r.Violation)
+			masked.Score.Lo.Reason, masked.Score.Hi.Reason = a.e.mask(r.Score.Lo.Reason), a.e.mask(r.Score.Hi.Reason)
+			if err := a.record.Criterion(masked); err != nil {
+				a.notes = append(a.notes, err.Error())
+			}
+		}
+		a.results = append(a.results, r)
+	}
+	a.trial.Criteria = a.results
+	a.decide()
+	a.holdShadow()
+}
+
+// result is what a criterion comes to, the way the trajectory ended.
+func (a *attempt) result(ctx context.Context, j *judged) CriterionResult {
+	r := CriterionResult{Score: j.interval}
+	switch {
+	case a.err != nil: // after a session's error nothing more is graded
+		return r
+	case a.trial.Stop != nil:
+		a.afterStop(ctx, j, &r)
+		return r
+	}
+	s, err := a.grade(ctx, j)
+	switch {
+	case errors.Is(err, ErrOpen):
+		r.Open = true
+	case err != nil:
+		r.Err = err.(*agents.Error)
+	default:
+		r.Score = verdict.Exactly(s)
+		if !r.Score.Within(j.interval) {
+			j.violate("it was decided live as %v and graded as %v", j.interval, s)
+		}
+	}
+	return r
+}
+
+// afterStop holds a criterion that was decided live against its own Grade; the others stay open, and what the agent did
+// after the cut is looked at for their sake.
+func (a *attempt) afterStop(ctx context.Context, j *judged, r *CriterionResult) {
+	if j.live == nil || !j.interval.Point() {
+		r.Open = verdict.Criterion{Interval: j.interval, PassAt: j.passAt}.Verdict() == Undecided
+		if r.Open && j.live != nil && j.violation == "" && len(a.watch.tail) > 0 {
+			r.Violated = j.failsOn(j.trajectory(a.trial.Trajectory).With(a.watch.tail...))
+		}
+		return
+	}
+	s, err := a.grade(ctx, j)
+	switch {
+	case err != nil:
+		j.violate("it was decided live as %v and cannot be graded: %v", j.interval, err)
+	case !verdict.Exactly(s).Equal(j.interval):
+		j.violate("it was decided live as %v and graded as %v", j.interval, s)
+	default:
+		r.Score = verdict.Exactly(s) // with its reason
+		return
+	}
+	r.Score = verdict.Unknown
+}
+
+// grade has a criterion score the trial, in a goroutine of its own: it may panic, end its goroutine, or hang. The error is
+// ErrOpen or an *agents.Error.
+func (a *attempt) grade(ctx context.Context, j *judged) (Score, error) {
+	e := a.e
+	limit := gradeTimeout
+	if j.timeout > 0 {
+		limit = j.timeout
+	}
+	if end, ok := testDeadline(e.TB); ok {
+		limit = min(limit, max(time.Until(end)-time.Second, time.Second))
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
+	trial := *a.trial
+	trial.Trajectory = j.trajectory(a.trial.Trajectory)
+
+	e.mu.Lock()
+	e.grading, e.misused = j, ""
+	e.mu.Unlock()
+	type graded struct {
+		score Score
+		err   error
+	}
+	done := make(chan graded, 1)
+	go func() {
+		g := graded{err: AuthorError("it ended its goroutine: FailNow or Goexit has no place in a criterion")}
+		defer func() {
+			if p := recover(); p != nil {
+				if _, ours := p.(misusedT); !ours {
+					g = graded{err: AuthorError("panic: %v%s", p, authorFrames())}
+				}
+			}
+			done <- g
+		}()
+		s, err := j.criterion.Grade(ctx, &trial)
+		g = graded{s, err}
+	}()
+	var g graded
+	select {
+	case g = <-done:
+	case <-ctx.Done():
+		select { // a criterion that minds its context says more
+		case g = <-done:
+		case <-time.After(100 * time.Millisecond):
+			g.err = agents.Errorf(agents.Timeout, agents.FromGrader, "it gave no score within %v; set evaltest.Timeout for more", limit)
+		}
+	}
+	e.mu.Lock()
+	misused := e.misused
+	e.grading, e.misused = nil, ""
+	e.mu.Unlock()
+	switch {
+	case misused != "":
+		return Score{}, agents.Errorf(agents.Judge, agents.FromAuthor, "the eval's own T was used inside a criterion, where it says nothing of the score: %s", misused)
+	case errors.Is(g.err, ErrOpen):
+		return Score{}, ErrOpen
+	case g.err != nil:
+		return Score{}, graderError(ctx, g.err)
+	case g.score.Err() != nil:
+		return Score{}, agents.Errorf(agents.Contract, agents.FromAuthor, "%w", g.score.Err())
+	}
+	return g.score, nil
+}
+
+// graderError says whose error it is.
+func graderError(ctx context.Context, err error) *agents.Error {
+	var typed *agents.Error
+	var author authorError
+	switch {
+	case errors.As(err, &typed):
+		return typed
+	case errors.As(err, &author):
+		return &agents.Error{Kind: agents.Judge, Source: agents.FromAuthor, Err: err}
+	case ctx.Err() != nil:
+		return &agents.Error{Kind: agents.Timeout, Source: agents.FromGrader, Err: err}
+	}
+	return &agents.Error{Kind: agents.Judge, Source: agents.FromGrader, Err: err}
+}
+
+// decide computes the outcome: the gate over what is known.
+func (a *attempt) decide() {
+	t, w := a.trial, a.watch
+	cs := w.parts()
+	t.Score = w.gate.Score(cs)
+	v := w.gate.Decide(cs)
+	switch {
+	case a.notRun:
+		t.Outcome, t.Err = OutcomeNotRun, a.err
+		return
+	case v == Passed:
+		t.Outcome = OutcomePassed
+	case v == Failed:
+		t.Outcome = OutcomeFailed
+	case t.Stop != nil && t.Stop.Mode == verdict.Armed && a.err == nil && w.gate.StopArmed(cs) == Passed:
+		t.Outcome, t.Smoke = OutcomePassed, true
+	case w.ended != nil && w.ended.budget:
+		t.Outcome = OutcomeUndecided
+		return
+	default:
+		t.Outcome = OutcomeErrored
+	}
+	if t.Err = a.err; t.Outcome == OutcomeErrored && t.Err == nil {
+		t.Err = a.openError()
+	}
+}
+
+// openError is why the gate was left open though the session went well.
+func (a *attempt) openError() *agents.Error {
+	for i, r := range a.results {
+		if a.watch.judged[i].advisory {
+			continue
+		}
+		switch {
+		case r.Violation != "":
+			return agents.Errorf(agents.Contract, agents.FromAuthor, "%s broke its contract: %s", r.Name, r.Violation)
+		case r.Err != nil:
+			e := *r.Err
+			e.Err = fmt.Errorf("%s: %w", r.Name, r.Err.Err)
+			return &e
+		}
+	}
+	var open []string
+	for c := range a.trial.Trajectory.Calls() {
+		if c.Status.Open() {
+			open = append(open, describe(c.ToolCall))
+		}
+	}
+	return agents.Errorf(agents.Timeout, agents.FromAgent, "the end of calls was never seen, which leaves the verdict open: %s", strings.Join(open, "; "))
+}
+
+// holdShadow holds what mode shadow recorded against the full run.
+func (a *attempt) holdShadow() {
+	for _, r := range a.watch.rules {
+		if r.would == nil {
+			continue
+		}
+		s := journal.Shadow{Stop: *r.would}
+		s.Held = a.trial.Outcome == OutcomePassed && s.Verdict == Passed || a.trial.Outcome == OutcomeFailed && s.Verdict == Failed
+		for _, name := range s.Open {
+			for _, c := range a.results {
+				if c.Name == name && c.Verdict == Failed {
+					s.Broken = append(s.Broken, name)
+				}
+			}
+		}
+		a.shadow = append(a.shadow, s)
+	}
+}
+
+func (noLimit) Grade(_ context.Context, trial *Trial) (Score, error) {
+	if trial.Limit != "" {
+		return PassIf(false).Because("%s", trial.Limit), nil
+	}
+	return PassIf(true), nil
+}
+
+// authorFrames names the places of a panic that are not ours or the runtime's, innermost first.
+func authorFrames() string {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
+	var b strings.Builder
+	for n := 0; n < 3; {
+		f, more := frames.Next()
+		if f.File != "" && !strings.HasPrefix(f.Function, "runtime.") && !strings.HasPrefix(f.Function, "testing.") &&
+			!strings.HasPrefix(f.Function, "github.com/evaltest-go/evaltest/evaltest.(*attempt)") {
+			fmt.Fprintf(&b, "\n\tat %s:%d", f.File, f.Line)
+			n++
+		}
+		if !more {
+			break
+		}
+	}
+	return b.String()
+}

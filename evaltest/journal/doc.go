@@ -1,0 +1,46 @@
+// Package journal keeps what an eval came to on disk, from before its agent starts, so that nothing paid for is lost.
+//
+//	j, err := journal.Default() // the run directory of this process's run
+//	if err != nil {
+//		return err
+//	}
+//	trial, err := j.Begin(journal.Intent{ID: journal.TrialID{Package: "example.com/evals", Test: "TestPDF", N: 1, Trial: 1, Attempt: 1}})
+//	if err != nil {
+//		return err
+//	}
+//	// … run the agent: its stream goes to trial.Raw(), its transcript to trial.TranscriptFile() …
+//	err = trial.Verdict(journal.Verdict{Outcome: verdict.OutcomePassed})
+//
+// and, in any other process, at any time:
+//
+//	run, err := journal.Read(j.Dir())
+//
+// # The run directory
+//
+// All packages of one `go test` share one directory: EVALTEST_DIR, or .evaltest/<run> at the root of the module.
+//
+//	.evaltest/
+//	  .gitignore                     ignores all of it
+//	  latest                         the name of the run that was begun last
+//	  20261130T223057-3141592653/    begun at that time (UTC) by the go command whose folder is go-build3141592653
+//	    journal-evals-4711-k3f9q2xa.jsonl   one for each test process
+//	    trials/TestPDF-scanned-7h2m4c9d/    one for each attempt at a trial
+//	      transcript.jsonl raw.log stderr.log changes.json
+//
+// A test binary that was not started by `go test` (`go test -c`, a debugger) is a run of its own. EVALTEST_DIR is the run
+// directory itself; a relative one is meant from the root of the module. Later runs into the same EVALTEST_DIR add journals
+// beside those that are there; [Process].Run tells them apart. Nothing that is there is ever removed or written over.
+//
+// # The records
+//
+// A journal is JSON lines, each an envelope:
+//
+//	{"v":1,"type":"intent","time":"…","seq":2,"trial":"trials/TestPDF-7h2m4c9d","data":{…}}
+//
+// with the types run (once, first: a [Process]), intent ([Intent]), criterion ([CriterionResult]), verdict ([Verdict]) and note.
+// A record is one write to a file opened for appending, and has been synced to the disk when the call that wrote it returns:
+// what one sync costs depends on the disk (from 0.1 to 10 ms), records that are written at the same time share one. An intent without a
+// verdict is an errored trial. A reader skips types and fields that it does not know; it refuses a larger v.
+//
+// Text that is no valid UTF-8 is written with U+FFFD in place of what is not: the bytes as they came are in raw.log.
+package journal
