@@ -50,7 +50,7 @@ func (a *attempt) result(ctx context.Context, j *judged) CriterionResult {
 	switch {
 	case a.err != nil: // after a session's error nothing more is graded
 		return r
-	case a.trial.Stop != nil:
+	case a.trial.Stop != nil || a.outOfBudget():
 		a.afterStop(ctx, j, &r)
 		return r
 	}
@@ -181,15 +181,15 @@ func (a *attempt) decide() {
 	case a.notRun:
 		t.Outcome, t.Err = OutcomeNotRun, a.err
 		return
+	case a.outOfBudget() && a.err == nil:
+		t.Outcome = OutcomeUndecided // whatever the rest would say: what was asked has no answer
+		return
 	case v == Passed:
 		t.Outcome = OutcomePassed
 	case v == Failed:
 		t.Outcome = OutcomeFailed
 	case t.Stop != nil && t.Stop.Mode == verdict.Armed && a.err == nil && w.gate.StopArmed(cs) == Passed:
 		t.Outcome, t.Smoke = OutcomePassed, true
-	case w.ended != nil && w.ended.budget:
-		t.Outcome = OutcomeUndecided
-		return
 	default:
 		t.Outcome = OutcomeErrored
 	}
@@ -197,6 +197,9 @@ func (a *attempt) decide() {
 		t.Err = a.openError()
 	}
 }
+
+// outOfBudget reports whether a smoke check ran out of its step budget.
+func (a *attempt) outOfBudget() bool { return a.watch.ended != nil && a.watch.ended.budget }
 
 // openError is why the gate was left open though the session went well.
 func (a *attempt) openError() *agents.Error {

@@ -58,7 +58,7 @@ func (a *attempt) text(brief bool) string {
 	if s := t.Stop; s != nil {
 		saved := ""
 		if s.TurnsLeft > 0 {
-			saved = fmt.Sprintf("; %d turns were left", s.TurnsLeft)
+			saved = fmt.Sprintf("; %s left of the limit", count(s.TurnsLeft, "turn"))
 		}
 		field("stopped", "at turn %d, call %d, after %v (%s): %s%s", s.Turn, s.ToolCall, s.Elapsed.Round(time.Millisecond), s.Mode, s.Reason, saved)
 	}
@@ -75,8 +75,8 @@ func (a *attempt) text(brief bool) string {
 		}
 		field("shadow", "%s would have stopped at turn %d, call %d with %v: %s", s.Mode, s.Turn, s.ToolCall, s.Verdict, said)
 	}
-	if t.Err != nil && t.Outcome != OutcomeNotRun {
-		field("error", "%s of %s: %s", t.Err.Kind, t.Err.Source, indent(t.Err.Err.Error()))
+	if a.err != nil && !a.notRun { // what came of a criterion is said with it
+		field("error", "%s of %s: %s", a.err.Kind, a.err.Source, indent(a.err.Err.Error()))
 	}
 	if len(a.results) > 0 {
 		b.WriteString(a.table())
@@ -112,7 +112,8 @@ func (a *attempt) describeAgent() string {
 		s += ", its model played by the script"
 	}
 	t := a.trial
-	s += fmt.Sprintf("; %d turns, %d calls, %d tokens", t.Trajectory.Turns(), t.Trajectory.MainCalls().Dispatched(), t.Usage.Tokens())
+	s += fmt.Sprintf("; %s, %s, %s", count(t.Trajectory.Turns(), "turn"), count(t.Trajectory.MainCalls().Dispatched(), "call"),
+		count(int(t.Usage.Tokens()), "token"))
 	if t.Usage.Cost > 0 {
 		s += fmt.Sprintf(", $%.4f", t.Usage.Cost)
 	}
@@ -231,6 +232,13 @@ func shorten(s string, n int) string {
 		return s
 	}
 	return string([]rune(s)[:n-1]) + "…"
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func firstLine(s string) string {

@@ -74,7 +74,6 @@ func New(tb testing.TB, opts ...Option) *T {
 // choose decides whether the eval runs here, and with what in the model's place.
 func (e *T) choose(asked bool) {
 	e.Helper()
-	named := os.Getenv(envAgent) != ""
 	if e.info.Name == embedded && !asked && !e.hasScript {
 		e.skip("no agent to run: set %s, or give the eval an Agent or a Script", envAgent)
 	}
@@ -98,7 +97,7 @@ func (e *T) choose(asked bool) {
 	if e.info.Live && !e.scripted && !e.live {
 		e.skip("agent %s costs money: run it with %s=1, or name it with %s=%s", e.info.Name, envLive, envAgent, e.info.Name)
 	}
-	if e.limits.Cost > 0 && e.prices == nil && !e.info.Costs && (e.info.Live || named) {
+	if e.limits.Cost > 0 && e.prices == nil && !e.info.Costs && e.info.Name != embedded {
 		e.misuse("MaxCost: agent %s does not say what it costs; add Prices{Input: …, Output: …, Cached: …}", e.info.Name)
 	}
 }

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -289,11 +287,6 @@ func (c *CommandOutcome) judge(r proc.Result, env []string) (evaltest.Score, err
 	return withReason(score, "", "it printed %s", strings.TrimSpace(last)), nil
 }
 
-var (
-	decimalScore = regexp.MustCompile(`^[0-9]{1,20}(\.[0-9]{1,20})?$`)
-	ratioScore   = regexp.MustCompile(`^[0-9]{1,18} ?/ ?[0-9]{1,18}$`)
-)
-
 // outputOf is the end of what a command wrote: of each output its last lines.
 func outputOf(r proc.Result) string {
 	const most = maxDetail/2 - 100
@@ -305,39 +298,4 @@ func outputOf(r proc.Result) string {
 		return stdout
 	}
 	return stdout + "\n" + stderr
-}
-
-// A desk is where a command has its folders outside the workspace: HOME, TMPDIR, and the copy of the workspace.
-type desk struct{ root, home, temp string }
-
-func newDesk() (*desk, error) {
-	root, err := os.MkdirTemp("", "evaltest-command-")
-	d := &desk{root, filepath.Join(root, "home"), filepath.Join(root, "tmp")}
-	for _, dir := range []string{d.home, d.temp} {
-		if err == nil {
-			err = os.Mkdir(dir, 0o700)
-		}
-	}
-	if err != nil {
-		return nil, agents.Errorf(agents.Harness, agents.FromHarness, "criteria: make folders for a command: %w", err)
-	}
-	return d, nil
-}
-
-// remove removes the folders, those too that were made read-only (as Go's module cache is).
-func (d *desk) remove() error {
-	err := os.RemoveAll(d.root)
-	if err == nil {
-		return nil
-	}
-	filepath.WalkDir(d.root, func(path string, e fs.DirEntry, err error) error {
-		if err == nil && e.IsDir() {
-			err = os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	if err := os.RemoveAll(d.root); err != nil {
-		return agents.Errorf(agents.Harness, agents.FromHarness, "criteria: remove folders of a command: %w", err)
-	}
-	return nil
 }

@@ -39,9 +39,10 @@ func Program(word string) string {
 
 // Bounds on what is parsed: source comes from a model, and a parser that recurses must not be led too deep.
 const (
-	maxSource  = 1 << 20
-	maxOpeners = 20_000 // of anything that can nest
-	maxDepth   = 12     // scripts within scripts
+	maxSource   = 256 << 10
+	maxNesting  = 500   // of brackets
+	maxKeywords = 5_000 // that begin what can nest
+	maxDepth    = 12    // scripts within scripts
 )
 
 // Parse lists the commands of source in the order in which they are written, commands inside a word before the command that
@@ -52,7 +53,7 @@ func parse(source string, depth int) []Command {
 	if strings.TrimSpace(source) == "" || depth > maxDepth {
 		return nil
 	}
-	if len(source) > maxSource || openers(source) > maxOpeners {
+	if len(source) > maxSource || tooDeep(source) {
 		return split(source)
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(source), "")
@@ -64,13 +65,26 @@ func parse(source string, depth int) []Command {
 	return f.found
 }
 
-// openers counts what may nest.
-func openers(source string) int {
-	n := strings.Count(source, "(") + strings.Count(source, "{") + strings.Count(source, "`")
-	for _, keyword := range []string{"if", "while", "until", "for", "case", "select", "time", "coproc", "!"} {
-		n += strings.Count(source, keyword)
+// tooDeep reports whether source may nest deeper than is good for a parser. It knows nothing of quotes: brackets in them
+// are nearly always balanced.
+func tooDeep(source string) bool {
+	depth, deepest, keywords := 0, 0, 0
+	for i := 0; i < len(source); i++ {
+		switch source[i] {
+		case '(', '{':
+			depth++
+			deepest = max(deepest, depth)
+		case ')', '}':
+			depth = max(depth-1, 0)
+		}
 	}
-	return n
+	for word := range strings.FieldsSeq(source) {
+		switch word {
+		case "if", "while", "until", "for", "case", "select", "time", "coproc", "function", "!":
+			keywords++
+		}
+	}
+	return deepest > maxNesting || keywords > maxKeywords
 }
 
 // finder collects the commands of one source.
@@ -100,7 +114,6 @@ func (f *finder) walk(node syntax.Node) {
 			return false
 		case *syntax.DeclClause:
 			f.found = append(f.found, Command{Words: f.declaration(n)})
-		case *syntax.FuncDecl, nil:
 		}
 		return true
 	})
@@ -114,7 +127,7 @@ func (f *finder) call(n *syntax.CallExpr) {
 	for i, w := range n.Args {
 		words[i] = f.text(w)
 	}
-	stdin, _ := f.stdin[n]
+	stdin := f.stdin[n]
 	f.found = append(f.found, command(words, stdin, f.depth))
 }
 

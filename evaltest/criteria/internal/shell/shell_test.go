@@ -114,7 +114,7 @@ func TestParseIsBounded(t *testing.T) {
 	for _, unit := range []string{"(", "$(", "((", "{ ", "if ", "while ", "! ", "a|", "a&&", "a;", "`", "\"$(", "${a:-", "$((-", "-", "[[ ! ", "case a in a) ",
 		"eval ", "sudo ", "bash -c ", "echo a | ", "<(", "a=b ", "f() ", "time ", "coproc ", "$((a?b:", "[[ a && ", "<<A ", "function f ", "a=(", "[", "@(", "!("} {
 		t.Run(fmt.Sprintf("%q", unit), func(t *testing.T) {
-			for _, n := range []int{2_000, 19_000, (1 << 20) / len(unit)} {
+			for _, n := range []int{400, 4_000, maxSource / len(unit) / 2, maxSource / len(unit)} {
 				start := time.Now()
 				Parse(strings.Repeat(unit, n))
 				Parse("bash -c '" + strings.Repeat(unit, n) + "'")

@@ -114,13 +114,15 @@ func digit(c byte) int {
 	return 99
 }
 
+var unquote = strings.NewReplacer(`"`, "", `'`, "", `\`, "")
+
 // split is what is done with source that is no bash: each stretch between operators is taken for a command, and its words
 // are what blanks separate, without quotes.
 func split(source string) []Command {
 	var found []Command
 	stretches := strings.FieldsFunc(source, func(r rune) bool { return strings.ContainsRune(";&|\n()`", r) })
 	for _, s := range stretches {
-		if words := strings.Fields(strings.NewReplacer(`"`, "", `'`, "", `\`, "").Replace(s)); len(words) > 0 {
+		if words := strings.Fields(unquote.Replace(s)); len(words) > 0 {
 			found = append(found, command(words, "", maxDepth))
 		}
 	}
