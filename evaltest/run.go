@@ -86,7 +86,7 @@ func (a *attempt) newWatch() {
 	e := a.e
 	w := &watch{
 		news: make(chan struct{}), tr: a.trial.Trajectory, gate: e.gate, rules: rulesOf(e.mode), limits: e.limits,
-		drain: e.drain, prices: e.prices, last: map[string]string{},
+		drain: e.drain, prices: e.prices, last: map[string]string{}, open: map[answer]int{},
 	}
 	for _, s := range e.specs {
 		w.judged = append(w.judged, newJudged(s))

@@ -30,6 +30,7 @@ type watch struct {
 	gated  bool // every request of the agent is admitted by this watch
 
 	last    map[string]string       // id of the last answer, by thread
+	open    map[answer]int          // number of its open calls
 	refuse  bool                    // a prevented call has decided a stop: nothing further is permitted
 	ended   *ending                 // set once; from then on nothing changes what is recorded
 	tail    []agents.Event          // what came after that
@@ -132,6 +133,7 @@ func (w *watch) take(e agents.Event) bool {
 	if (e.Kind == agents.EventMessage || e.Kind == agents.EventCall) && e.Message != "" {
 		w.last[e.Parent] = e.Message
 	}
+	w.count(e)
 	if w.record != nil {
 		w.record(e)
 	}
@@ -213,13 +215,29 @@ func (w *watch) begins(e agents.Event) bool {
 }
 
 // settled reports whether no call of an answer is open; of "", whether none of the thread is.
-func (w *watch) settled(thread, message string) bool {
-	for c := range w.tr.Calls() {
-		if c.Parent == thread && (message == "" || c.Message == message) && c.Status.Open() {
-			return false
-		}
+func (w *watch) settled(thread, message string) bool { return w.open[answer{thread, message}] == 0 }
+
+// answer names an answer of the model by its thread and its id; without an id, all of the thread's.
+type answer struct{ thread, message string }
+
+// count keeps the number of open calls of each answer, so that asking costs the same however many calls there were.
+func (w *watch) count(e agents.Event) {
+	d := 1
+	switch {
+	case e.Kind == agents.EventCall:
+	case e.Kind == agents.EventStatus && e.Status.Settled():
+		d = -1
+	default:
+		return
 	}
-	return true
+	thread, message := w.place(e)
+	w.open[answer{thread, ""}] += d
+	if message == "" {
+		return
+	}
+	if w.open[answer{thread, message}] += d; w.open[answer{thread, message}] == 0 {
+		delete(w.open, answer{thread, message})
+	}
 }
 
 // living is the thread itself, or, where its sub-agent is done, the one that goes on in its place.
