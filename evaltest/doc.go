@@ -1,0 +1,67 @@
+// Package evaltest evaluates coding agents with `go test`. An eval is an ordinary test:
+//
+//	func TestPDFSkill(t *testing.T) {
+//		e := evaltest.New(t, evaltest.Agent(claude.New()), evaltest.Skills("../skills"), evaltest.MaxTurns(30))
+//		e.Workspace(os.DirFS("testdata/starter"))
+//
+//		e.StopWhen(evaltest.Decided, criteria.FirstSkill("pdf"))
+//		e.StopWhen(evaltest.Fail, criteria.Never(criteria.CommandExecuted("rm")))
+//		e.Expect(criteria.FileContains("out.csv", "total"), evaltest.Weight(2))
+//
+//		e.Run("Extract the tables from report.pdf into out.csv.")
+//	}
+//
+// [New] makes the eval, [T.Workspace] fills the agent's folder, [T.Expect] and [T.StopWhen] say what is asked, and [T.Run]
+// runs the agent under a watcher and reports to the test. Package criteria has what can be asked; an author's own
+// [Criterion] or [LiveCriterion] stands beside them.
+//
+// # Outcomes
+//
+// A trial is passed, failed, undecided, errored or not_run. Every criterion's score lies in an interval, which facts narrow;
+// the verdict is that of the gate over them as soon as it is the same for every score the intervals allow (package
+// verdict). An infrastructure error, such as a provider's outage or a grader's, widens an interval and decides nothing: it
+// is reported as ERROR, never as FAILED. A mistake in how evaltest is used is reported as MISUSE, at the line of its
+// author.
+//
+// # When a trial is stopped
+//
+// The environment variable EVALTEST_STOP names the mode:
+//
+//   - sound, the default of an eval that arms anything: the trial is stopped when the gate comes out the same for every
+//     completion. It saves time and money and changes no verdict.
+//   - armed, also [Smoke]: the trial is stopped when its armed criteria have answered. A failure is that of the whole
+//     gate; a pass answers the smaller question of the armed criteria, and names what was left open.
+//   - shadow: it is never stopped; where the other two would have stopped is recorded and held against the full run.
+//   - off: it is never stopped.
+//
+// A stop is decided at an event and falls where the deciding thread asks its model for the next answer: by then every call
+// of the deciding answer has settled, and no effect of them is lost. Then the rule is looked at again; if it no longer
+// holds, the run goes on as if nothing had been decided. [DrainTimeout] bounds the wait.
+//
+// Only what can be observed while the agent works can be armed. This does not compile:
+//
+//	e.StopWhen(evaltest.Fail, criteria.FileExists("out.csv"))
+//
+//	cannot use criteria.FileExists("out.csv") (value of type *criteria.Existence) as evaltest.LiveCriterion value in
+//	argument to e.StopWhen: *criteria.Existence does not implement evaltest.LiveCriterion (missing method LiveVerdict)
+//
+// # Environment
+//
+//   - EVALTEST_AGENT: the agent to run, by the name it is registered under; "scripted" is the embedded one, which carries
+//     out the eval's [Script] and is the default of an eval that names no [Agent]
+//   - EVALTEST_GATEWAY=script: a real agent runs, with the eval's Script in its model's place: no key, no cost
+//   - EVALTEST_LIVE=1: evals of an Agent that costs money run; else they are skipped, unless EVALTEST_AGENT names it
+//   - EVALTEST_MODEL: the model to ask for
+//   - EVALTEST_STOP: sound, armed, shadow or off
+//   - EVALTEST_ON_ERROR: fail (an infrastructure error is red) or skip
+//   - EVALTEST_KEEP: failed, all or none: whose workspaces are kept
+//   - EVALTEST_DIR: the directory of the run's records, instead of .evaltest/<run> at the module's root
+//
+// # Inside go test
+//
+// No result of an eval is cached. A trial is on disk before its agent starts, each result the moment it exists (package
+// journal). The agent is ended before the test binary's -timeout, and whatever kills the test binary, no process of the
+// agent outlives it (package proc says what holds on which system). What an agent says reaches the test log without
+// control characters. JUnit keeps the attributes evaltest.outcome, score, mode, stop, open, limit, error, agent, model,
+// tokens, cost and record, of passing tests too.
+package evaltest
