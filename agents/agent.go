@@ -32,6 +32,9 @@ type Session interface {
 type Final struct {
 	Usage Usage   // the total of the session, sub-agents included
 	Tail  []Event // what came after the loop over Send was left, in order
+
+	// What the session itself showed of the agent, "" where it did not: the program's version, and the model that answered.
+	Version, Model string
 }
 
 // Info describes an agent.

@@ -61,7 +61,15 @@ func retryable(k ErrorKind) bool {
 	return false
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("%s (%s): %v", e.Kind, e.Source, e.Err) }
+func (e *Error) Error() string { return fmt.Sprintf("%s (%s): %s", e.Kind, e.Source, e.Message()) }
+
+// Message is the text of the cause.
+func (e *Error) Message() string {
+	if e.Err == nil { // an adapter's slip: the kind still tells
+		return "no cause was given"
+	}
+	return e.Err.Error()
+}
 
 func (e *Error) Unwrap() error { return e.Err }
 

@@ -16,7 +16,7 @@ type errorJSON struct {
 
 // MarshalJSON writes the error with the text of its cause.
 func (e *Error) MarshalJSON() ([]byte, error) {
-	return json.Marshal(errorJSON{e.Kind, e.Source, e.Retryable, e.RetryAfter, e.Err.Error()})
+	return json.Marshal(errorJSON{e.Kind, e.Source, e.Retryable, e.RetryAfter, e.Message()})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes; the cause is a plain error with the same text.

@@ -68,9 +68,8 @@ func FoldPrefixes[S any](tr *Trajectory, key any, step func(S, *Trajectory) S) S
 	if s.tr == nil {
 		s.tr = tr.Prefix(0)
 	}
-	for n := tr.Len(); c.n < n; {
-		c.n++
-		s.tr.n = c.n
+	for n := tr.Len(); c.n < n; c.n++ {
+		s.tr.n = c.n + 1
 		s.state = step(s.state, s.tr)
 	}
 	return s.state

@@ -19,13 +19,39 @@ func SkillName(fsys fs.FS) (string, error) {
 	if !lines.Scan() || strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff")) != "---" {
 		return "", fmt.Errorf("agents: read skill: SKILL.md has no front matter; begin it with lines ---, name: …, description: …, ---")
 	}
-	for lines.Scan() && strings.TrimSpace(lines.Text()) != "---" {
-		if v, ok := strings.CutPrefix(lines.Text(), "name:"); ok {
-			if name := strings.Trim(strings.TrimSpace(v), `"'`); name != "" && fs.ValidPath(name) && !strings.Contains(name, "/") {
-				return name, nil
+	name, found := "", false
+	for lines.Scan() {
+		if strings.TrimSpace(lines.Text()) == "---" {
+			switch {
+			case !found:
+				return "", fmt.Errorf("agents: read skill: the front matter of SKILL.md has no name")
+			case !folderName(name):
+				return "", fmt.Errorf("agents: read skill: SKILL.md has the name %q, which is no name of a folder", name)
 			}
-			return "", fmt.Errorf("agents: read skill: SKILL.md has the name %q, which is no name of a folder", strings.TrimSpace(v))
+			return name, nil
+		}
+		if v, ok := strings.CutPrefix(lines.Text(), "name:"); ok && !found {
+			name, found = scalar(v), true
 		}
 	}
-	return "", fmt.Errorf("agents: read skill: the front matter of SKILL.md has no name")
+	return "", fmt.Errorf("agents: read skill: the front matter of SKILL.md does not end; add a line ---")
+}
+
+// scalar is a YAML scalar on one line, without its quotes or the comment after it.
+func scalar(v string) string {
+	v = strings.TrimSpace(v)
+	for _, q := range []string{`"`, `'`} {
+		if rest, ok := strings.CutPrefix(v, q); ok {
+			v, _, _ = strings.Cut(rest, q)
+			return v
+		}
+	}
+	if i := strings.Index(v, " #"); i >= 0 {
+		v = v[:i]
+	}
+	return strings.TrimSpace(v)
+}
+
+func folderName(name string) bool {
+	return name != "" && name != "." && fs.ValidPath(name) && !strings.ContainsAny(name, `/\`)
 }

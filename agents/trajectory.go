@@ -90,8 +90,8 @@ func (tr *Trajectory) init() *log {
 
 // Append adds an event. It stamps a zero Time with the present, and moves a time that lies before the last event's up to
 // it, so that times never run backwards. An event that contradicts what is there is refused, and nothing is added: a call
-// without an id or with one that was used before, a status of an unknown call, a status of a call that is settled, and
-// one that it has already. A prefix refuses everything.
+// without an id or with one that was used before, a status of an unknown call, a status of a call that is settled, one
+// that it has already, and an empty one. A prefix refuses everything.
 func (tr *Trajectory) Append(e Event) error {
 	l := tr.init()
 	if tr.n >= 0 {
@@ -116,6 +116,8 @@ func (tr *Trajectory) Append(e Event) error {
 			return fmt.Errorf("agents: append to trajectory: status %s of an unknown call %q", e.Status, e.CallID)
 		}
 		switch s, _ := c.at(len(l.events)); {
+		case e.Status == "":
+			return fmt.Errorf("agents: append to trajectory: a status event of call %s has no status", e.CallID)
 		case s.Settled():
 			return fmt.Errorf("agents: append to trajectory: status %s of call %s, which is %s already", e.Status, e.CallID, s)
 		case s == e.Status:

@@ -1,6 +1,7 @@
 package evaltest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -165,6 +166,8 @@ func (a *attempt) complete(final agents.Final) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.tail = append(w.tail, final.Tail...)
+	a.info.Version = cmp.Or(final.Version, a.info.Version)
+	a.answered = final.Model
 	if w.ended != nil {
 		t.Stop, t.Limit = w.ended.stop, w.ended.limit
 	} else {
@@ -177,7 +180,11 @@ func (a *attempt) complete(final agents.Final) {
 	}
 	for c := range w.tr.Calls() {
 		if c.Status == agents.Pending || c.Status == agents.InProgress {
-			w.take(agents.End(c.ID, agents.Unresolved, ""))
+			e := agents.End(c.ID, agents.Unresolved, "")
+			if n := w.tr.Len(); t.Stop != nil || t.Limit != "" {
+				e = e.At(w.tr.Event(n - 1).Time) // what ending the agent took is no time of the trajectory
+			}
+			w.take(e)
 		}
 	}
 	t.Usage = final.Usage

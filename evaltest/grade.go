@@ -212,7 +212,7 @@ func (a *attempt) openError() *agents.Error {
 			return agents.Errorf(agents.Contract, agents.FromAuthor, "%s broke its contract: %s", r.Name, r.Violation)
 		case r.Err != nil:
 			e := *r.Err
-			e.Err = fmt.Errorf("%s: %w", r.Name, r.Err.Err)
+			e.Err = fmt.Errorf("%s: %s", r.Name, r.Err.Message())
 			return &e
 		}
 	}

@@ -34,9 +34,9 @@ func (a *attempt) headline() string {
 	case OutcomeUndecided:
 		return fmt.Sprintf("UNDECIDED: the armed criteria had no answer within the %s; this is no verdict on the agent", t.Limit)
 	case OutcomeNotRun:
-		return fmt.Sprintf("ERROR: not run: %v", t.Err.Err)
+		return fmt.Sprintf("ERROR: not run: %s", t.Err.Message())
 	}
-	return fmt.Sprintf("ERROR: %s of %s: %s: this is no verdict on the agent", t.Err.Kind, t.Err.Source, firstLine(t.Err.Err.Error()))
+	return fmt.Sprintf("ERROR: %s of %s: %s: this is no verdict on the agent", t.Err.Kind, t.Err.Source, firstLine(t.Err.Message()))
 }
 
 // text is the report of the attempt, for people. brief leaves out what only a failure is looked at for.
@@ -76,7 +76,7 @@ func (a *attempt) text(brief bool) string {
 		field("shadow", "%s would have stopped at turn %d, call %d with %v: %s", s.Mode, s.Turn, s.ToolCall, s.Verdict, said)
 	}
 	if a.err != nil && !a.notRun { // what came of a criterion is said with it
-		field("error", "%s of %s: %s", a.err.Kind, a.err.Source, indent(a.err.Err.Error()))
+		field("error", "%s of %s: %s", a.err.Kind, a.err.Source, indent(a.err.Message()))
 	}
 	if len(a.results) > 0 {
 		b.WriteString(a.table())
@@ -182,7 +182,7 @@ func (a *attempt) details(b *strings.Builder, j *judged, r CriterionResult) {
 	case r.Violation != "":
 		fmt.Fprintf(b, "  %s: %s broke its contract: %s\n", j.source, name, indent(r.Violation))
 	case r.Err != nil:
-		fmt.Fprintf(b, "  %s: %s: %s of %s: %s\n", j.source, name, r.Err.Kind, r.Err.Source, indent(r.Err.Err.Error()))
+		fmt.Fprintf(b, "  %s: %s: %s of %s: %s\n", j.source, name, r.Err.Kind, r.Err.Source, indent(r.Err.Message()))
 	case r.Score.Lo.Reason != "" && r.Verdict != Passed:
 		fmt.Fprintf(b, "  %s: %s\n", name, indent(r.Score.Lo.Reason))
 	}

@@ -126,7 +126,7 @@ func (e *T) attributes(a *attempt) {
 	set("limit", t.Limit)
 	if t.Err != nil {
 		set("error", fmt.Sprintf("%s (%s)", t.Err.Kind, t.Err.Source))
-		set("error_message", t.Err.Err.Error())
+		set("error_message", t.Err.Message())
 	}
 	set("agent", a.info.Name)
 	set("agent_version", a.info.Version)

@@ -1,7 +1,9 @@
 package evaltest
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -49,6 +51,7 @@ type attempt struct {
 	before  workspace.Snapshot
 
 	info     agents.Info
+	answered string        // the model that answered, as the session showed it
 	err      *agents.Error // what ended the session, or kept it from beginning
 	notRun   bool
 	started  time.Time
@@ -74,7 +77,7 @@ func (a *attempt) run() {
 		a.observeChanges()
 	}
 	if a.gateway != nil {
-		_ = a.gateway.Close()
+		a.closeGateway()
 	}
 	a.trial.Reply = a.trial.Trajectory.Reply()
 	a.conclude(ctx)
@@ -194,12 +197,8 @@ func (a *attempt) intent() journal.Intent {
 	return in
 }
 
-func (a *attempt) model() string {
-	if a.e.model != "" {
-		return a.e.model
-	}
-	return a.info.Model
-}
+// model is the one that answered, or else the one that is asked for.
+func (a *attempt) model() string { return cmp.Or(a.answered, a.e.model, a.info.Model) }
 
 // upstream says what answers for the model.
 func (a *attempt) upstream() string {
@@ -222,6 +221,18 @@ func (a *attempt) observeChanges() {
 	a.trial.Changes = a.before.Diff(after)
 	if err := a.record.Changes(a.trial.Changes); err != nil {
 		a.notes = append(a.notes, err.Error())
+	}
+}
+
+// closeGateway ends the gateway and keeps what it saw: requests.json in the trial's folder.
+func (a *attempt) closeGateway() {
+	_ = a.gateway.Close()
+	data, err := json.MarshalIndent(a.gateway.Log(), "", "\t")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(a.record.Dir(), "requests.json"), data, 0o666)
+	}
+	if err != nil {
+		a.notes = append(a.notes, fmt.Sprintf("keep the requests to the model: %v", err))
 	}
 }
 
@@ -255,6 +266,7 @@ func (a *attempt) settle() {
 	v := journal.Verdict{
 		Outcome: t.Outcome, Score: t.Score, Smoke: t.Smoke, Stop: t.Stop, Limit: t.Limit, Shadow: a.shadow,
 		Err: mask.err(t.Err), Usage: t.Usage, Turns: t.Trajectory.Turns(), Calls: t.Trajectory.MainCalls().Dispatched(),
+		Version: a.info.Version, Model: a.model(),
 		Reply: mask.text(t.Reply), Notes: mask.texts(a.notes), Kept: a.kept, Took: t.Took, Harness: a.harness,
 	}
 	if err := a.record.Verdict(v); err != nil {

@@ -79,7 +79,7 @@ func (m *masker) err(e *agents.Error) *agents.Error {
 		return e
 	}
 	masked := *e
-	masked.Err = maskedError{m.text(e.Err.Error()), e.Err}
+	masked.Err = maskedError{m.text(e.Message()), e.Err}
 	return &masked
 }
 

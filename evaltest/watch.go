@@ -30,6 +30,7 @@ type watch struct {
 	gated  bool // every request of the agent is admitted by this watch
 
 	last    map[string]string       // id of the last answer, by thread
+	marked  bool                    // the stream shows where answers end: by their ids, or by the requests for the next
 	open    map[answer]int          // number of its open calls
 	refuse  bool                    // a prevented call has decided a stop: nothing further is permitted
 	ended   *ending                 // set once; from then on nothing changes what is recorded
@@ -113,8 +114,7 @@ func (w *watch) observe(e agents.Event) (leave bool) {
 		return true
 	}
 	// An agent that does not say what belongs to one answer: where all calls have settled, one ends.
-	if thread, message := w.place(e); !w.gated && message == "" && e.Kind != agents.EventRequest &&
-		w.settled(thread, "") && w.boundary(thread) {
+	if thread, _ := w.place(e); !w.gated && !w.marked && w.settled(thread, "") && w.boundary(thread) {
 		return true
 	}
 	return false
@@ -130,6 +130,7 @@ func (w *watch) take(e agents.Event) bool {
 		return false
 	}
 	e = w.tr.Event(w.tr.Len() - 1)
+	w.marked = w.marked || e.Message != "" || e.Kind == agents.EventRequest
 	if (e.Kind == agents.EventMessage || e.Kind == agents.EventCall) && e.Message != "" {
 		w.last[e.Parent] = e.Message
 	}

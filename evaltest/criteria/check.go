@@ -63,13 +63,22 @@ func (c *CheckFunc) named() *CheckFunc {
 }
 
 // String is the name that it was given.
-func (c *CheckFunc) String() string { return clipLine(c.name, 100) }
+func (c *CheckFunc) String() string {
+	if strings.TrimSpace(c.name) == "" {
+		return "check"
+	}
+	return clipLine(c.name, 100)
+}
 
 // Misuse reports a nil function and an empty name.
 func (c *CheckFunc) Misuse() error { return c.err }
 
-// patience is how long a function may take to return when its ctx has ended.
-const patience = time.Second
+// How long a function may take to return when its ctx has ended, and at most how long before that it is looked where it is: who
+// grades does not wait for long either.
+const (
+	patience = 50 * time.Millisecond
+	lookout  = 250 * time.Millisecond
+)
 
 // Grade runs the function.
 func (c *CheckFunc) Grade(ctx context.Context, trial *evaltest.Trial) (evaltest.Score, error) {
@@ -78,10 +87,24 @@ func (c *CheckFunc) Grade(ctx context.Context, trial *evaltest.Trial) (evaltest.
 	}
 	run := &checkRun{done: make(chan struct{}), author: functionOf(c.check, c.score), t: &checkT{ctx: ctx}}
 	go run.run(ctx, c, trial)
-	select {
-	case <-run.done:
-		return run.result(ctx, c)
-	case <-ctx.Done():
+	var look <-chan time.Time
+	if end, ok := ctx.Deadline(); ok {
+		left := time.Until(end)
+		timer := time.NewTimer(left - min(lookout, left/4))
+		defer timer.Stop()
+		look = timer.C
+	}
+	where := run.author.line()
+	for {
+		select {
+		case <-run.done:
+			return run.result(ctx, c)
+		case <-look:
+			where = run.author.hangsAt(run.id.Load())
+			continue
+		case <-ctx.Done():
+		}
+		break
 	}
 	wait := time.NewTimer(patience)
 	defer wait.Stop()
@@ -90,7 +113,7 @@ func (c *CheckFunc) Grade(ctx context.Context, trial *evaltest.Trial) (evaltest.
 		return run.result(ctx, c)
 	case <-wait.C:
 	}
-	return evaltest.Score{}, ctxEnded(ctx, fmt.Sprintf("check %q, at %s", c.name, run.author.hangsAt(run.id.Load())))
+	return evaltest.Score{}, ctxEnded(ctx, fmt.Sprintf("check %q, at %s", c.name, where))
 }
 
 // checkRun is one call of the function.

@@ -45,8 +45,8 @@ type outputCheck struct {
 //	criteria.CommandSucceeds("go test ./...").Files(os.DirFS("testdata/hidden")).Timeout(2 * time.Minute)
 //	criteria.CommandSucceeds("python3", "out.py", "--check")
 //
-// It runs with a HOME and TMPDIR of its own and a hermetic environment (proc.Environ), with nothing on standard input; what
-// it leaves running is ended. What it writes to the workspace stays there for the criteria after it, unless Files is used.
+// It runs with a HOME and TMPDIR of its own and a hermetic environment (proc.Environ; the agent's variables are not in it, see Env),
+// with nothing on standard input; what it leaves running is ended. What it writes to the workspace stays there for the criteria after it, unless Files is used.
 //
 // Another status, or the end by a signal, scores 0, with the last lines of output as reason. So does a program that is named by
 // a path in the workspace ("./build/tool") and is not there, or cannot be run. These are errors of the grader, and never a

@@ -23,8 +23,8 @@ type Content struct {
 // Patterns are described at [QuoteGlob]. A file that does not exist, or cannot be read as the agent left it (a folder, a
 // named pipe, no permission, a link that leads out of the workspace), scores 0.
 //
-// Beware of Never(FileContains(path, text)): it passes if there is no such file. Files of more than 1 GiB in which
-// the text was not found by then are an error of the grader, as what was not read cannot be judged.
+// Beware of Never(FileContains(path, text)): it passes if there is no such file. A file of more than 256 MiB in which
+// the text was not found by then is an error of the grader, as what was not read cannot be judged.
 func FileContains(pattern, text string) *Content {
 	g, err := parseGlob(pattern)
 	if text == "" {
@@ -86,8 +86,8 @@ func (c *Content) Grade(ctx context.Context, trial *evaltest.Trial) (evaltest.Sc
 	var hits []string
 	var unknown error
 	for _, e := range found {
-		if e.isFolder() && c.glob.literal == "" {
-			continue
+		if e.isFolder() && c.glob.literal == "" || len(hits) > 0 && e.info.Size() > maxScan {
+			continue // a hit is enough, and a huge file takes long
 		}
 		if err := ctxEnded(ctx, "search "+e.path); err != nil {
 			return evaltest.Score{}, err
@@ -125,11 +125,16 @@ func (c *Content) search(ctx context.Context, w *workspace, e entry) (line int, 
 	if c.re == nil {
 		return w.scan(ctx, e, c.text)
 	}
-	data, whole, why, err := w.read(ctx, e, maxRead)
-	switch {
-	case err != nil || why != "":
-		return 0, why, err
-	case !whole:
+	large := e.tooLarge()
+	var data []byte
+	if !large {
+		var whole bool
+		if data, whole, why, err = w.read(ctx, e, maxRead); err != nil || why != "" {
+			return 0, why, err
+		}
+		large = !whole
+	}
+	if large {
 		return 0, "", tooMuch("match %s: it is larger than %s", e.path, byteSize(maxRead))
 	}
 	at := c.re.FindIndex(data)

@@ -29,7 +29,10 @@ func (d *desk) copyWorkspace(ctx context.Context, w *workspace, dir string, file
 		return "", copyFault(err)
 	}
 	defer root.Close()
-	c := copier{ctx: ctx, from: w, to: root, left: maxCopy, dir: dir, copyDir: to}
+	c := copier{ctx: ctx, from: w, to: root, left: maxCopy, dirs: []string{dir}, copyDir: to}
+	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
+		c.dirs = append(c.dirs, real)
+	}
 	if err := c.folder("."); err != nil {
 		return "", err
 	}
@@ -52,12 +55,13 @@ func copyFault(err error) error {
 }
 
 type copier struct {
-	ctx          context.Context
-	from         *workspace
-	to           *os.Root
-	left         int64 // bytes that may still be copied
-	dir, copyDir string
-	folders      map[string]fs.FileMode
+	ctx     context.Context
+	from    *workspace
+	to      *os.Root
+	left    int64    // bytes that may still be copied
+	dirs    []string // the paths of the workspace: as it is called, and without links
+	copyDir string
+	folders map[string]fs.FileMode
 }
 
 // folder copies what the folder holds: folders, files with their modes and times, and links as links. Pipes, sockets and devices are left
@@ -107,8 +111,11 @@ func (c *copier) link(name string) error {
 	if err != nil {
 		return fault(name, err)
 	}
-	if below, ok := strings.CutPrefix(target, c.dir); ok && (below == "" || os.IsPathSeparator(below[0])) {
-		target = c.copyDir + below
+	for _, dir := range c.dirs {
+		if below, ok := strings.CutPrefix(target, dir); ok && (below == "" || os.IsPathSeparator(below[0])) {
+			target = c.copyDir + below
+			break
+		}
 	}
 	if err := c.to.Symlink(target, name); err != nil {
 		return copyFault(err)

@@ -101,10 +101,10 @@ const (
 	diffWidth = 400 // bytes of a line
 )
 
-// diffFiles says how got differs from want; whole is whether got is all of the file.
-func diffFiles(want, got []byte, whole bool) *difference {
+// diffFiles says how got differs from want; whole is whether got is all of the file, which has size bytes.
+func diffFiles(want, got []byte, whole bool, size int64) *difference {
 	if !isText(want) || !isText(got) {
-		return &difference{how: fmt.Sprintf("%s, want %s", fingerprint(got, whole), fingerprint(want, true))}
+		return &difference{how: fmt.Sprintf("%s, want %s", fingerprint(got, whole, size), fingerprint(want, true, int64(len(want))))}
 	}
 	wantLines, gotLines := bytes.SplitAfter(want, []byte("\n")), bytes.SplitAfter(got, []byte("\n"))
 	first := 0
@@ -140,9 +140,9 @@ func window(lines [][]byte, first int) string {
 }
 
 // fingerprint tells one content from another.
-func fingerprint(data []byte, whole bool) string {
+func fingerprint(data []byte, whole bool, size int64) string {
 	if !whole {
-		return "more than " + byteSize(int64(len(data)))
+		return byteSize(size)
 	}
-	return fmt.Sprintf("%s sha256 %.6x…", byteSize(int64(len(data))), sha256.Sum256(data))
+	return fmt.Sprintf("%s sha256 %.6x…", byteSize(size), sha256.Sum256(data))
 }

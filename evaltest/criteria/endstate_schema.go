@@ -83,5 +83,5 @@ func schemaWords(err error) string {
 		}
 		err = inner
 	}
-	return clipLine(strings.TrimPrefix(err.Error(), "validating "), 150)
+	return clipLine(strings.TrimPrefix(strings.TrimPrefix(err.Error(), "validating "), "root: "), 150)
 }

@@ -173,7 +173,7 @@ func TestMisuse(t *testing.T) {
 			assert.Contains(t, r.c.Misuse().Error(), r.says)
 			assert.NotEmpty(t, r.c.String())
 			score, err := r.c.Grade(t.Context(), &evaltest.Trial{Dir: t.TempDir()})
-			require.ErrorIs(t, err, r.c.Misuse(), "graded as %v", score)
+			require.ErrorContains(t, err, r.c.Misuse().Error(), "graded as %v", score)
 			assertAuthors(t, err)
 		})
 	}

@@ -26,10 +26,10 @@ type workspace struct {
 
 // Bounds of what is read. Only a workspace that was made to be too large meets them.
 const (
-	maxRead  = 64 << 20 // bytes of a file that is held in memory
-	maxScan  = 1 << 30  // bytes of a file that is searched
-	maxFiles = 1 << 20  // entries that a pattern is held against
-	maxDepth = 256      // folders in each other
+	maxRead  = 64 << 20  // bytes of a file that is held in memory
+	maxScan  = 256 << 20 // bytes of a file that is searched
+	maxFiles = 1 << 20   // entries that a pattern is held against
+	maxDepth = 256       // folders in each other
 )
 
 // openWorkspace opens the trial's workspace. That it is gone is an error: nothing can be said of what it held.
@@ -51,6 +51,9 @@ func openWorkspace(trial *evaltest.Trial) (*workspace, error) {
 
 func (w *workspace) close() { w.root.Close() }
 
+// unreadable are the words for what the agent left without permission to read it.
+const unreadable = "may not be read (permission denied)"
+
 // words says what the agent did that name cannot be read for; "" for an error that is not the agent's doing.
 func (w *workspace) words(name string, err error) string {
 	switch {
@@ -64,7 +67,7 @@ func (w *workspace) words(name string, err error) string {
 	case errors.Is(err, syscall.ELOOP):
 		return "is a link that leads back to itself"
 	case errors.Is(err, fs.ErrPermission):
-		return "may not be read (permission denied)"
+		return unreadable
 	}
 	return ""
 }
@@ -84,6 +87,11 @@ type entry struct {
 	path string
 	info fs.FileInfo // links followed; nil when there is nothing that can be read
 	why  string      // info is nil: what is there instead, "does not exist" if nothing
+}
+
+// tooLarge reports whether it is a file of more than maxRead bytes: no need to read so much to know.
+func (e entry) tooLarge() bool {
+	return e.info != nil && e.info.Mode().IsRegular() && e.info.Size() > maxRead
 }
 
 func (e entry) isFolder() bool { return e.info != nil && e.info.IsDir() }
@@ -167,15 +175,15 @@ func (r *reader) Read(p []byte) (int, error) {
 var errEnough = errors.New("enough")
 
 // walk calls visit for everything below folder, in order of the paths' elements, folders before what they hold. Links are
-// reported, as what they lead to, and not followed. A folder that may not be read is reported, and nothing of it.
+// reported, as what they lead to, and not followed. A folder that may not be read is reported once more, as that.
 func (w *workspace) walk(ctx context.Context, folder string, visit func(entry) error) error {
 	fsys, left := w.root.FS(), maxFiles
 	var list func(dir string, depth int) error
 	list = func(dir string, depth int) error {
 		entries, err := fs.ReadDir(fsys, dir)
 		if err != nil {
-			if w.words(dir, err) != "" {
-				return nil
+			if why := w.words(dir, err); why != "" {
+				return visit(entry{path: dir, why: why})
 			}
 			return fault(dir, err)
 		}
@@ -199,7 +207,7 @@ func (w *workspace) walk(ctx context.Context, folder string, visit func(entry) e
 				if depth == maxDepth {
 					return tooMuch("search the workspace: more than %d folders in each other", maxDepth)
 				}
-				if err := list(e.path, depth+1); err != nil {
+				if err := list(e.path, depth+1); err != nil && !errors.Is(err, fs.SkipDir) {
 					return err
 				}
 			}
@@ -219,7 +227,7 @@ func (w *workspace) find(ctx context.Context, g glob) (found []entry, odd []stri
 		switch {
 		case e.info != nil && g.match(e.path, e.isFolder()):
 			found = append(found, e)
-		case e.info == nil && (g.match(e.path, false) || g.match(e.path, true)):
+		case e.info == nil && (g.literal == "" && e.why == unreadable || g.match(e.path, false) || g.match(e.path, true)):
 			odd = append(odd, e.path+" "+e.why)
 		case g.folder && g.match(e.path, true):
 			odd = append(odd, e.path+" is a file, not a folder")

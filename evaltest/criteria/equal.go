@@ -15,7 +15,7 @@ import (
 
 // Equality compares files of the workspace with those that are wanted. See [FilesEqual]. Its methods return a changed copy.
 type Equality struct {
-	name    string // what is wanted, for people
+	name    string // the archive's; "": the files are named instead
 	want    map[string][]byte
 	in      string // the folder of the workspace that is compared
 	ignore  []glob
@@ -35,7 +35,7 @@ type Equality struct {
 // holds 64 MiB at most; one without any file is a mistake.
 func FilesEqual(want fs.FS) *Equality {
 	files, err := readGolden(want)
-	return &Equality{name: "golden files", want: files, err: err}
+	return &Equality{want: files, err: err}
 }
 
 // FilesEqualTxtar is FilesEqual with the files of a txtar archive (golang.org/x/tools/txtar), whose path is relative to the
@@ -48,7 +48,7 @@ func FilesEqualTxtar(file string) *Equality {
 // FilesEqualTxtarText is FilesEqualTxtar with the text of the archive itself.
 func FilesEqualTxtarText(archive string) *Equality {
 	files, err := parseArchive([]byte(archive))
-	return &Equality{name: "archive", want: files, newline: true, err: err}
+	return &Equality{want: files, newline: true, err: err}
 }
 
 func (c *Equality) clone() *Equality {
@@ -100,7 +100,7 @@ func (c *Equality) Partial() *Equality {
 // String is like: files equal (testdata/want.txtar).
 func (c *Equality) String() string {
 	what := c.name
-	if c.name == "golden files" && len(c.want) > 0 {
+	if what == "" {
 		what = firstFew(slices.Sorted(maps.Keys(c.want)), 2)
 	}
 	if c.in != "" {
@@ -174,8 +174,8 @@ func (c *Equality) Grade(ctx context.Context, trial *evaltest.Trial) (evaltest.S
 			fmt.Fprintf(&details, "%s (-want +got):\n%s\n", d.path, strings.TrimRight(d.detail, "\n"))
 		}
 	}
-	return withReason(score, details.String(), "%d of %s differ: %s",
-		len(differ), counted(total, "file"), firstFew(names, 4)), nil
+	return withReason(score, details.String(), "%d of %d files differ: %s",
+		len(differ), total, firstFew(names, 4)), nil
 }
 
 // compare returns nil for a file that is as wanted.
@@ -200,12 +200,12 @@ func (c *Equality) compare(ctx context.Context, w *workspace, name string) (*dif
 	case whole && string(c.normal(got)) == string(c.normal(want)):
 		return nil, nil
 	}
-	if !whole { // for the diff, and for the hash
-		if got, whole, why, err = w.read(ctx, e, maxRead); err != nil || why != "" {
+	if !whole { // some more, to see whether it is text
+		if got, whole, why, err = w.read(ctx, e, 2*int64(len(want))+1<<20); err != nil || why != "" {
 			return &difference{path: name, how: why}, err
 		}
 	}
-	d := diffFiles(c.normal(want), c.normal(got), whole)
+	d := diffFiles(c.normal(want), c.normal(got), whole, e.info.Size())
 	d.path = name
 	return d, nil
 }

@@ -3,7 +3,6 @@ package criteria_test
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -56,13 +55,9 @@ func TestFileExists(t *testing.T) {
 		{name: "a pattern meets a link out of the workspace", c: criteria.FileExists("*"), prepare: symlink("/etc", "l"), score: "0", reason: "l is a link that leads out"},
 		{name: "a link that leads to itself", c: criteria.FileExists("l"), prepare: symlink("l", "l"), score: "0", reason: "leads back to itself"},
 		{name: "a pattern meets a link to its own folder", c: criteria.FileExists("**/x"), prepare: symlink(".", "l"), score: "0"},
+		{name: "a pattern meets a folder that may not be read", c: criteria.FileExists("**/*.go"), files: files{"d/a.go": ""}, prepare: unreadable("d"), score: "0", reason: "d may not be read"},
 		{name: "a name that disturbs terminals", c: criteria.FileExists("*"), files: files{"a\x1b[31m\nb": ""}, score: "1", reason: "a?[31m b"},
 		{name: "a name that is not UTF-8", c: criteria.FileExists("*"), files: files{"a\xff": ""}, score: "1"},
-		{name: "very many files", c: criteria.FileExists("**/none"), prepare: func(t *testing.T, trial *evaltest.Trial) {
-			for i := range 300 {
-				require.NoError(t, os.WriteFile(filepath.Join(trial.Dir, strings.Repeat("x", i%50)+string(rune('a'+i%26))), nil, 0o644))
-			}
-		}, score: "0", reason: "and"},
 	})
 }
 

@@ -10,16 +10,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// A glob names files of a workspace by their slash-separated paths relative to it: a path (out/report.csv), or a pattern.
-//
-//   - any run of characters but the slash
-//     **      as a whole element: any number of elements, none included; as the last one: every file below
-//     ?       any one character but the slash
-//     [a-z]   one of a class; [^a-z] one that is not
-//     {a,b}   one of the alternatives
-//     \*      the character itself: see [QuoteGlob]
-//
-// A path or pattern that ends in a slash names folders only. Names that begin with a dot are like others.
+// A glob names files of a workspace: see [QuoteGlob].
 type glob struct {
 	text    string // as it was given
 	pattern string // cleaned
@@ -31,6 +22,18 @@ type glob struct {
 // QuoteGlob returns the pattern that matches path alone: for names that hold characters of patterns.
 //
 //	criteria.FileExists(criteria.QuoteGlob("app/[id]/page.tsx"))
+//
+// Criteria about files take a path relative to the workspace, with slashes (out/report.csv), or a pattern:
+//
+//   - any run of characters but the slash
+//     **      as a whole element: any number of elements, none included; as the last one: every file below
+//     ?       any one character but the slash
+//     [a-z]   one of a class; [^a-z] one that is not
+//     {a,b}   one of the alternatives
+//     \*      the character itself, and so for each of * ? [ ] { } \
+//
+// A path or pattern that ends in a slash names folders only. Names that begin with a dot are like others. Wildcards do not
+// go through links to folders; a link that is named itself is followed, within the workspace.
 func QuoteGlob(path string) string {
 	var b strings.Builder
 	for _, r := range path {

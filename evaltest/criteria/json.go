@@ -270,7 +270,10 @@ func (c *Document) data(ctx context.Context, trial *evaltest.Trial) (data []byte
 	if err != nil {
 		return nil, "", err
 	}
-	data, whole, why, err := w.read(ctx, e, maxRead)
+	var whole bool
+	if !e.tooLarge() {
+		data, whole, why, err = w.read(ctx, e, maxRead)
+	}
 	switch {
 	case err != nil:
 		return nil, "", err

@@ -135,10 +135,13 @@ type Verdict struct {
 	// Shadow is what mode shadow saw: where the other modes would have stopped.
 	Shadow []Shadow      `json:"shadow,omitempty"`
 	Err    *agents.Error `json:"error,omitempty"`
-	Usage  agents.Usage  `json:"usage"`
-	Turns  int           `json:"turns"`
-	Calls  int           `json:"calls"` // of the main thread
-	Reply  string        `json:"reply,omitempty"`
+	// Version and Model are those of the agent as its session showed them, "" where it did not.
+	Version string       `json:"version,omitempty"`
+	Model   string       `json:"model,omitempty"`
+	Usage   agents.Usage `json:"usage"`
+	Turns   int          `json:"turns"`
+	Calls   int          `json:"calls"` // of the main thread
+	Reply   string       `json:"reply,omitempty"`
 	// Notes are facts of the run that changed nothing: a limit met while draining, a contradiction in the stream.
 	Notes []string `json:"notes,omitempty"`
 	// Kept is where the workspace was kept, relative to the run directory; "" when it was not.

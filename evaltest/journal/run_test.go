@@ -6,9 +6,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -85,6 +87,31 @@ func TestProcessesOfOneGoTestShareARun(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(root, Home, ".*-*"))
 	require.NoError(t, err)
 	assert.Empty(t, left, "temporary files are left")
+}
+
+// TestFirstToComeNamesTheRun has all come at once, each with another time on its clock.
+func TestFirstToComeNamesTheRun(t *testing.T) {
+	t.Parallel()
+	root := module(t)
+	for round := range 5 {
+		id := identity{build: fmt.Sprint(1000 + round), root: root}
+		dirs := make([]string, 20)
+		start := make(chan struct{})
+		var wg sync.WaitGroup
+		for i := range dirs {
+			wg.Go(func() {
+				<-start
+				var err error
+				dirs[i], _, err = locate(id, time.Now().Add(time.Duration(i)*time.Second))
+				assert.NoError(t, err)
+			})
+		}
+		close(start)
+		wg.Wait()
+		slices.Sort(dirs)
+		assert.Len(t, slices.Compact(dirs), 1)
+	}
+	assert.Len(t, runsIn(t, root), 5)
 }
 
 func TestBinaryOfItsOwnIsARunOfItsOwn(t *testing.T) {

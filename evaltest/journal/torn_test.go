@@ -58,8 +58,9 @@ func TestTornAtEveryByteLosesTheLastRecordOnly(t *testing.T) {
 
 	scratch := t.TempDir()
 	path := filepath.Join(scratch, "journal-x.jsonl")
-	for n := range len(text) + 1 {
-		require.NoError(t, os.WriteFile(path, text[:n], 0o644))
+	require.NoError(t, os.WriteFile(path, text, 0o644))
+	for n := len(text); n >= 0; n-- {
+		require.NoError(t, os.Truncate(path, int64(n)))
 		run, err := Read(scratch)
 		require.NoError(t, err, "cut at byte %d", n)
 		require.Empty(t, run.Problems, "cut at byte %d", n)
@@ -221,6 +222,19 @@ func TestNewerAndForeignRecords(t *testing.T) {
 			assert.Equal(t, []string{"after"}, run.Trials[0].Notes)
 		})
 	}
+}
+
+func TestOfTwoVerdictsTheFirstStands(t *testing.T) {
+	t.Parallel()
+	run, err := read(t, []byte(`{"v":1,"type":"intent","trial":"t","data":{"folder":"t"}}
+{"v":1,"type":"verdict","trial":"t","data":{"outcome":"passed"}}
+{"v":1,"type":"verdict","trial":"t","data":{"outcome":"failed"}}
+{"v":1,"type":"criterion","trial":"t","data":{"name":"late"}}
+`))
+	require.NoError(t, err)
+	assert.Equal(t, verdict.OutcomePassed, run.Trials[0].Outcome())
+	assert.Empty(t, run.Trials[0].Criteria)
+	assert.Len(t, run.Problems, 2)
 }
 
 func TestReadWithoutJournals(t *testing.T) {

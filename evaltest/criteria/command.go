@@ -1,0 +1,146 @@
+package criteria
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/evaltest-go/evaltest/agents"
+	"github.com/evaltest-go/evaltest/evaltest/criteria/internal/shell"
+)
+
+// CommandCount asks how often a command is executed. See [CommandExecuted] and [CommandMatches].
+type CommandCount struct{ count }
+
+type commandKey struct {
+	pattern string
+	regexp  bool
+}
+
+// CommandExecuted passes if a command is executed whose words begin with these: CommandExecuted("go test") is met by
+// go test ./... and not by go testx, nor by go -C dir test (see [CommandMatches] for that). Words are written as for a
+// shell, quotes included.
+//
+// Commands are found by parsing the shell source of execute calls that have run, those of sub-agents included. a && b is
+// two commands, and so are those of pipes, subshells, substitutions, loops and functions. A command that runs commands
+// is seen through: bash -c '…' and here-documents of shells, eval, env, sudo, nohup, time, timeout, nice, xargs, find -exec,
+// exec, command and their like; each of sudo rm x counts, sudo and rm. Quotes and backslashes hide nothing
+// (\rm, 'r'm), and the first word may be given without its folder: rm is /bin/rm, while ./build.sh is that file only.
+//
+// What a shell would expand is matched as it is written: the values of $x and *.go are not known. Nor is what a script's file,
+// an alias or another program does, and which commands of a && b the shell skipped: all commands of a call that has run
+// count, a loop's body once.
+//
+// It reaches Pass; with Max, Fail instead.
+func CommandExecuted(words string) *CommandCount {
+	var want []string
+	if cs := shell.Parse(words); len(cs) == 1 {
+		want = cs[0].Words
+	}
+	c := commandCount("command executed", words, commandKey{pattern: words}, func(have []string) bool {
+		return len(have) >= len(want) && isProgram(have[0], want[0]) && slices.Equal(have[1:len(want)], want[1:])
+	})
+	if len(want) == 0 {
+		c.err = misuse("CommandExecuted", "%q is not the words of one command; give the words that it begins with, such as \"go test\"", words)
+	}
+	return c
+}
+
+// isProgram reports whether the first word of a command is the program that was asked for.
+func isProgram(have, want string) bool {
+	return have == want || !strings.ContainsAny(want, `/\`) && shell.Program(have) == want
+}
+
+// CommandMatches passes if a command is executed whose text the regular expression matches, anywhere in it unless it has anchors. The
+// text is the command's words, without their quotes, with one blank between them. Commands are found as by [CommandExecuted];
+// one that runs others counts by its own text only if no text of those matches.
+//
+// It reaches Pass; with Max, Fail instead.
+func CommandMatches(expr string) *CommandCount {
+	re, err := regexp.Compile(expr)
+	c := commandCount("command matches", expr, commandKey{expr, true}, func(words []string) bool {
+		return re.MatchString(strings.Join(words, " "))
+	})
+	if err != nil {
+		c.err = misuse("CommandMatches", "%w", err)
+	}
+	return c
+}
+
+func commandCount(did, object string, key any, match func(words []string) bool) *CommandCount {
+	c := &CommandCount{count{live: live{needs: []agents.Kind{agents.Execute}}, did: did, object: object}}
+	c.tally = func(tr *agents.Trajectory) agents.Tally {
+		known := commandsOf(tr)
+		return tr.Weigh(key, func(call agents.ToolCall) int { return matching(known.of(call), match) })
+	}
+	return c
+}
+
+// matching counts the commands that match. What a command runs counts before the command itself, so that the text of
+// bash -c '…' does not count once more what is in it.
+func matching(cs []shell.Command, match func([]string) bool) int {
+	n := 0
+	for _, c := range cs {
+		inner := matching(c.Inner, match)
+		if inner == 0 && match(c.Words) {
+			inner = 1
+		}
+		n += inner
+	}
+	return n
+}
+
+// Min is c asking for n times at least.
+func (c *CommandCount) Min(n int) *CommandCount { return &CommandCount{c.withMin(n)} }
+
+// Max is c asking for n times at most; without Min, none will do.
+func (c *CommandCount) Max(n int) *CommandCount { return &CommandCount{c.withMax(n)} }
+
+// Partial is c with partial credit: k times of n that were asked for score k/n.
+func (c *CommandCount) Partial() *CommandCount { return &CommandCount{c.withPartial()} }
+
+// commands is the commands of a trajectory's calls, parsed once for all criteria. It belongs to the trajectory.
+type commands struct {
+	mu   sync.Mutex
+	byID map[string][]shell.Command
+}
+
+type commandsKey struct{}
+
+var commandsCell any = commandsKey{}
+
+func commandsOf(tr *agents.Trajectory) *commands {
+	return agents.Fold(tr, commandsCell, func(known *commands, _ agents.Event) *commands {
+		if known == nil {
+			known = &commands{byID: map[string][]shell.Command{}}
+		}
+		return known
+	})
+}
+
+// of is the commands of a call of the trajectory.
+func (known *commands) of(call agents.ToolCall) []shell.Command {
+	if call.Kind != agents.Execute || len(call.Commands) == 0 {
+		return nil
+	}
+	if known == nil { // the trajectory was empty a moment ago
+		return parseAll(call.Commands)
+	}
+	known.mu.Lock()
+	defer known.mu.Unlock()
+	cs, ok := known.byID[call.ID]
+	if !ok {
+		cs = parseAll(call.Commands)
+		known.byID[call.ID] = cs
+	}
+	return cs
+}
+
+func parseAll(sources []string) []shell.Command {
+	var all []shell.Command
+	for _, s := range sources {
+		all = append(all, shell.Parse(s)...)
+	}
+	return all
+}

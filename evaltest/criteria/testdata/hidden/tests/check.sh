@@ -1,0 +1,1 @@
+test "$(cat out.txt)" = 42
