@@ -1,6 +1,7 @@
 package agents_test
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -96,17 +97,19 @@ func TestReplyIsWhatWasSaidLast(t *testing.T) {
 	assert.Equal(t, "one, ", tr.Prefix(3).Reply())
 }
 
+// registered is an agent; the registry keeps each one for good, so that no two have one address.
 type registered struct{ agents.Agent }
 
 func TestLookup(t *testing.T) {
 	t.Parallel()
 	a := &registered{}
-	agents.Register("agents-test", func() agents.Agent { return a })
-	got, err := agents.Lookup("agents-test")
+	name := fmt.Sprintf("agents-test-%p", a) // one that -count=2 has not taken yet: names cannot be given back
+	agents.Register(name, func() agents.Agent { return a })
+	got, err := agents.Lookup(name)
 	require.NoError(t, err)
 	assert.Same(t, a, got)
 	_, err = agents.Lookup("nobody")
 	require.ErrorContains(t, err, `no agent is registered as "nobody"`)
-	require.ErrorContains(t, err, "agents-test")
-	assert.Panics(t, func() { agents.Register("agents-test", func() agents.Agent { return a }) })
+	require.ErrorContains(t, err, name)
+	assert.Panics(t, func() { agents.Register(name, func() agents.Agent { return a }) })
 }

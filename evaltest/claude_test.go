@@ -20,7 +20,7 @@ import (
 )
 
 // needsClaude finds the real Claude Code, or skips; with EVALTEST_REQUIRE_AGENTS=1 its absence is a failure.
-func needsClaude(t *testing.T) evaltest.Option {
+func needsClaude(t testing.TB) evaltest.Option {
 	path := os.Getenv("EVALTEST_CLAUDE")
 	if path == "" {
 		path = filepath.Join("..", ".agents", "node_modules", ".bin", "claude")

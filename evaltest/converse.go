@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"runtime/debug"
 	"time"
 
 	"github.com/evaltest-go/evaltest/agents"
@@ -28,9 +29,7 @@ func (a *attempt) converse(ctx context.Context) {
 		return
 	}
 	a.send(ctx, session)
-	begin := time.Now()
-	final, err := session.Close()
-	a.agent += time.Since(begin)
+	final, err := a.close(session)
 	if err != nil && a.watch.ended == nil {
 		a.fail(agents.AsError(err, agents.Crash, agents.FromAgent))
 	} else if err != nil {
@@ -39,14 +38,63 @@ func (a *attempt) converse(ctx context.Context) {
 	a.complete(final)
 }
 
-func (a *attempt) open(ctx context.Context, setup agents.Setup) (agents.Session, error) {
+func (a *attempt) open(ctx context.Context, setup agents.Setup) (session agents.Session, err error) {
+	err = a.call(ctx, "open a session", func() (err error) {
+		session, err = a.e.agent.Open(ctx, setup)
+		if err == nil && session == nil {
+			err = agents.Errorf(agents.Harness, agents.FromAgent, "agent %s opened no session", a.info.Name)
+		}
+		return err
+	})
+	return session, err
+}
+
+// close ends the session. An agent that does not let go is left behind.
+func (a *attempt) close(session agents.Session) (final agents.Final, err error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel() // the time to let go runs from here
+	var f agents.Final
+	err = a.call(ctx, "end its session", func() (err error) {
+		f, err = session.Close()
+		return err
+	})
+	if !a.leftBehind {
+		final = f
+	}
+	return final, err
+}
+
+// patience is how long an agent that was interrupted may take to let go.
+const patience = 45 * time.Second
+
+// call calls the agent, in a goroutine of its own: it may panic, end its goroutine, or not let go when ctx ends. An agent
+// that is waited for in vain is left behind; nothing that it still does enters the trial.
+func (a *attempt) call(ctx context.Context, what string, f func() error) error {
 	begin := time.Now()
 	defer func() { a.agent += time.Since(begin) }()
-	session, err := a.e.agent.Open(ctx, setup)
-	if err == nil && session == nil {
-		err = agents.Errorf(agents.Harness, agents.FromAgent, "agent %s opened no session", a.info.Name)
+	done := make(chan error, 1)
+	go func() {
+		err := error(agents.Errorf(agents.Crash, agents.FromAgent, "agent %s ended its goroutine when asked to %s", a.info.Name, what))
+		defer func() {
+			if p := recover(); p != nil {
+				err = agents.Errorf(agents.Crash, agents.FromAgent, "agent %s panicked when asked to %s: %v\n%s", a.info.Name, what, p, debug.Stack())
+			}
+			done <- err
+		}()
+		err = f()
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
 	}
-	return session, err
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(patience):
+		a.leftBehind = true
+		return agents.Errorf(agents.Timeout, agents.FromAgent, "agent %s was asked to %s and did not let go within %v of being interrupted", a.info.Name, what, patience)
+	}
 }
 
 // send sends one prompt after the other, as long as the trajectory goes on.
@@ -76,22 +124,17 @@ func (a *attempt) turn(ctx context.Context, session agents.Session, prompt strin
 	if !a.watch.prompt(prompt, leave) {
 		return nil
 	}
-	var failed error
-	waiting := time.Now()
-	for event, err := range session.Send(sendCtx, prompt) {
-		a.agent += time.Since(waiting)
-		if err != nil {
-			failed = err
-			waiting = time.Now()
-			break
+	failed := a.call(sendCtx, "answer a prompt", func() error {
+		for event, err := range session.Send(sendCtx, prompt) {
+			if err != nil {
+				return err
+			}
+			if a.watch.observe(event) {
+				break
+			}
 		}
-		stop := a.watch.observe(event)
-		waiting = time.Now()
-		if stop {
-			break
-		}
-	}
-	a.agent += time.Since(waiting)
+		return nil
+	})
 	if failed == nil && ctx.Err() != nil {
 		failed = ctx.Err()
 	}
@@ -165,6 +208,7 @@ func (a *attempt) complete(final agents.Final) {
 	w, t := a.watch, a.trial
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.complete = true
 	w.tail = append(w.tail, final.Tail...)
 	a.info.Version = cmp.Or(final.Version, a.info.Version)
 	a.answered = final.Model

@@ -61,8 +61,8 @@ type attempt struct {
 	shadow   []journal.Shadow
 	notes    []string
 	kept     string
-	harness  time.Duration
-	recorded bool
+	// leftBehind: the agent did not let go, so that something of it may still be at work.
+	leftBehind bool
 }
 
 // run takes the attempt from its workspace to its verdict. Whatever happens, the record gets a verdict.
@@ -252,7 +252,7 @@ func (a *attempt) tearDown(ctx context.Context) {
 func (a *attempt) settle() {
 	t := a.trial
 	t.Took = time.Since(a.started)
-	a.harness = t.Took - a.agent - a.graders
+	t.Harness = t.Took - a.agent - a.graders
 	if a.ws != nil {
 		a.keepWorkspace()
 	}
@@ -267,12 +267,11 @@ func (a *attempt) settle() {
 		Outcome: t.Outcome, Score: t.Score, Smoke: t.Smoke, Stop: t.Stop, Limit: t.Limit, Shadow: a.shadow,
 		Err: mask.err(t.Err), Usage: t.Usage, Turns: t.Trajectory.Turns(), Calls: t.Trajectory.MainCalls().Dispatched(),
 		Version: a.info.Version, Model: a.model(),
-		Reply: mask.text(t.Reply), Notes: mask.texts(a.notes), Kept: a.kept, Took: t.Took, Harness: a.harness,
+		Reply: mask.text(t.Reply), Notes: mask.texts(a.notes), Kept: a.kept, Took: t.Took, Harness: t.Harness,
 	}
 	if err := a.record.Verdict(v); err != nil {
 		a.e.TB.Error(a.e.clean(fmt.Sprintf("evaltest: ERROR: write the record: %v", err)))
 	}
-	a.recorded = true
 }
 
 func (a *attempt) keepWorkspace() {

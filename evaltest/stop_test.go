@@ -18,7 +18,7 @@ import (
 )
 
 // skillsDir is a folder with the skills that the scripts here use.
-func skillsDir(t *testing.T) string {
+func skillsDir(t testing.TB) string {
 	dir := t.TempDir()
 	for _, name := range []string{"pdf", "xlsx"} {
 		require.NoError(t, os.CopyFS(filepath.Join(dir, name), fstest.MapFS{
@@ -29,7 +29,7 @@ func skillsDir(t *testing.T) string {
 }
 
 // eval runs an eval in a fake test and returns what it came to; nil when Run did not return.
-func eval(t *testing.T, opts []evaltest.Option, criteria func(e *evaltest.T), prompts ...string) (*evaltest.Result, *fakeTB) {
+func eval(t testing.TB, opts []evaltest.Option, criteria func(e *evaltest.T), prompts ...string) (*evaltest.Result, *fakeTB) {
 	var r *evaltest.Result
 	if prompts == nil {
 		prompts = []string{"Do it."}

@@ -44,5 +44,6 @@ type Trial struct {
 	Criteria []CriterionResult
 	Err      *agents.Error
 	Took     time.Duration
-	Record   string // the trial's folder on disk, "" when there is none
+	Harness  time.Duration // the part of it that neither the agent nor a criterion had
+	Record   string        // the trial's folder on disk, "" when there is none
 }

@@ -29,16 +29,17 @@ type watch struct {
 	prices *Prices
 	gated  bool // every request of the agent is admitted by this watch
 
-	last    map[string]string       // id of the last answer, by thread
-	marked  bool                    // the stream shows where answers end: by their ids, or by the requests for the next
-	open    map[answer]int          // number of its open calls
-	refuse  bool                    // a prevented call has decided a stop: nothing further is permitted
-	ended   *ending                 // set once; from then on nothing changes what is recorded
-	tail    []agents.Event          // what came after that
-	notes   []string                // facts that changed nothing
-	leave   context.CancelCauseFunc // leaves the Send under way; nil between Sends
-	record  func(agents.Event)      // takes each event that enters the trajectory
-	started time.Time
+	last     map[string]string       // id of the last answer, by thread
+	marked   bool                    // the stream shows where answers end: by their ids, or by the requests for the next
+	open     map[answer]int          // number of its open calls
+	refuse   bool                    // a prevented call has decided a stop: nothing further is permitted
+	ended    *ending                 // set once; from then on nothing changes what is recorded
+	tail     []agents.Event          // what came after that
+	complete bool                    // the session is over: an agent that was left behind says nothing more
+	notes    []string                // facts that changed nothing
+	leave    context.CancelCauseFunc // leaves the Send under way; nil between Sends
+	record   func(agents.Event)      // takes each event that enters the trajectory
+	started  time.Time
 }
 
 // ending is why a trajectory was cut. One of the two is set.
@@ -99,6 +100,9 @@ func (w *watch) observe(e agents.Event) (leave bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	defer w.changed()
+	if w.complete {
+		return true
+	}
 	if w.ended != nil {
 		w.tail = append(w.tail, e)
 		return true

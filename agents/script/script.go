@@ -62,6 +62,12 @@ func Call(tool string, args any) Step {
 	if err != nil {
 		panic(fmt.Sprintf("script: Call of %s: arguments: %v", tool, err))
 	}
+	switch {
+	case string(input) == "null":
+		input = json.RawMessage("{}")
+	case input[0] != '{':
+		panic(fmt.Sprintf("script: Call of %s: arguments: %s is no object; use a struct or a map", tool, input))
+	}
 	return call{Kind: agents.Other, Tool: tool, Input: input}
 }
 
