@@ -23,10 +23,9 @@ type Command struct {
 	Words []string // at least one
 	// Inner holds the commands that this one runs: those of bash -c '…', of sudo …, of xargs ….
 	Inner []Command
+	// Text is the words with a blank between them.
+	Text string
 }
-
-// Text is the words with a blank between them.
-func (c Command) Text() string { return strings.Join(c.Words, " ") }
 
 // Program is the last element of the first word: rm for /bin/rm, and without .exe.
 func Program(word string) string {
@@ -113,7 +112,8 @@ func (f *finder) walk(node syntax.Node) {
 			f.call(n)
 			return false
 		case *syntax.DeclClause:
-			f.found = append(f.found, Command{Words: f.declaration(n)})
+			words := f.declaration(n)
+			f.found = append(f.found, Command{Words: words, Text: strings.Join(words, " ")})
 		}
 		return true
 	})

@@ -13,7 +13,7 @@ import (
 func show(cs []Command) string {
 	var parts []string
 	for _, c := range cs {
-		s := c.Text()
+		s := c.Text
 		if len(c.Inner) > 0 {
 			s += " {" + show(c.Inner) + "}"
 		}
@@ -111,10 +111,15 @@ func TestParse(t *testing.T) {
 // Source comes from a model: it may be long, deep or senseless, and must cost neither the stack nor the day.
 func TestParseIsBounded(t *testing.T) {
 	t.Parallel()
+	lengths := []int{400, 4_000, maxSource, 2 * maxSource}
+	if testing.Short() {
+		lengths = lengths[:2]
+	}
 	for _, unit := range []string{"(", "$(", "((", "{ ", "if ", "while ", "! ", "a|", "a&&", "a;", "`", "\"$(", "${a:-", "$((-", "-", "[[ ! ", "case a in a) ",
 		"eval ", "sudo ", "bash -c ", "echo a | ", "<(", "a=b ", "f() ", "time ", "coproc ", "$((a?b:", "[[ a && ", "<<A ", "function f ", "a=(", "[", "@(", "!("} {
 		t.Run(fmt.Sprintf("%q", unit), func(t *testing.T) {
-			for _, n := range []int{400, 4_000, maxSource / len(unit) / 2, maxSource / len(unit)} {
+			for _, n := range lengths {
+				n = min(n, n/len(unit)+400)
 				start := time.Now()
 				Parse(strings.Repeat(unit, n))
 				Parse("bash -c '" + strings.Repeat(unit, n) + "'")

@@ -48,7 +48,7 @@ var shells = []string{"bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "rbash"
 // command is the command of these words, with what it runs. stdin is what the source writes to its input, "" if it does not
 // say.
 func command(words []string, stdin string, depth int) Command {
-	c := Command{Words: words}
+	c := Command{Words: words, Text: strings.Join(words, " ")}
 	if depth > maxDepth {
 		return c
 	}
