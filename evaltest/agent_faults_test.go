@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -118,15 +119,14 @@ func TestAViolationAfterTheCut(t *testing.T) {
 
 // record reads what is on disk of the only trial of a test.
 func record(t *testing.T, tb *fakeTB) *journal.TrialRecord {
-	dir := tb.attrs["evaltest.record"]
-	run, err := journal.Read(filepath.Dir(filepath.Dir(dir)))
+	run, err := journal.Read(os.Getenv("EVALTEST_DIR"))
 	require.NoError(t, err)
 	for _, r := range run.Trials {
-		if r.Dir == dir {
+		if r.Intent.ID.Test == tb.name {
 			return r
 		}
 	}
-	t.Fatalf("no record of %s", dir)
+	t.Fatalf("no record of %s", tb.name)
 	return nil
 }
 
@@ -199,6 +199,7 @@ func TestSetupAndTearDown(t *testing.T) {
 	}{
 		{"fails", func(context.Context, *evaltest.Trial) error { return errors.New("no database") }},
 		{"panics", func(context.Context, *evaltest.Trial) error { panic("no database") }},
+		{"ends the test", func(context.Context, *evaltest.Trial) error { runtime.Goexit(); return nil }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -208,10 +209,12 @@ func TestSetupAndTearDown(t *testing.T) {
 			}
 			_, tb := eval(t, []evaltest.Option{evaltest.Script(), evaltest.OnError("skip"), evaltest.Setup(tc.f), down("1"), down("2")},
 				func(e *evaltest.T) { e.Expect(&file{"x"}) })
-			assert.True(t, tb.failed)
-			assert.Equal(t, "setup (author)", tb.attrs["evaltest.error"])
-			assert.Contains(t, tb.text(), "no database")
+			if tc.name != "ends the test" { // then nothing is left to report to
+				assert.True(t, tb.failed)
+				assert.Equal(t, "setup (author)", tb.attrs["evaltest.error"])
+			}
 			assert.Equal(t, "21", torn)
+			assert.Equal(t, evaltest.OutcomeErrored, record(t, tb).Outcome())
 		})
 	}
 }

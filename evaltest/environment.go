@@ -69,7 +69,7 @@ func (s *settings) environment() error {
 		s.live = true
 	}
 	if s.agent == nil {
-		s.agent = scripted.New(s.script...)
+		s.agent, s.embedded = scripted.New(s.script...), true
 	}
 	return nil
 }

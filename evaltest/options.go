@@ -54,6 +54,7 @@ type settings struct {
 	// From the environment alone.
 	modeForced bool // the mode comes from the environment
 	live       bool
+	embedded   bool // no other agent was asked for
 	scripted   bool // the script plays the model of a real agent
 }
 

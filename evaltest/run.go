@@ -65,13 +65,20 @@ type attempt struct {
 	leftBehind bool
 }
 
-// run takes the attempt from its workspace to its verdict. Whatever happens, the record gets a verdict.
+// run takes the attempt from its workspace to its verdict. Whatever happens, the record gets a verdict: also when an
+// author's Setup ends the test's goroutine.
 func (a *attempt) run() {
 	a.started = time.Now()
 	a.info = a.e.info
 	a.newWatch()
 	ctx, cancel := context.WithCancel(testContext(a.e.TB))
 	defer cancel()
+	defer func() {
+		a.trial.Reply = a.trial.Trajectory.Reply()
+		a.conclude(ctx)
+		a.tearDown(ctx)
+		a.settle()
+	}()
 	if a.prepare(ctx) {
 		a.converse(ctx)
 		a.observeChanges()
@@ -79,10 +86,6 @@ func (a *attempt) run() {
 	if a.gateway != nil {
 		a.closeGateway()
 	}
-	a.trial.Reply = a.trial.Trajectory.Reply()
-	a.conclude(ctx)
-	a.tearDown(ctx)
-	a.settle()
 }
 
 func (a *attempt) newWatch() {
@@ -128,7 +131,7 @@ func (a *attempt) prepare(ctx context.Context) bool {
 		}
 	}
 	for _, f := range a.e.setups {
-		if err := guarded(func() error { return f(ctx, a.trial) }); err != nil {
+		if err := a.setUp(ctx, f); err != nil {
 			a.fail(agents.Errorf(agents.SetupError, agents.FromAuthor, "Setup: %w", err))
 			return false
 		}
@@ -138,6 +141,19 @@ func (a *attempt) prepare(ctx context.Context) bool {
 		return false
 	}
 	return true
+}
+
+// setUp calls an author's Setup. One that ends the goroutine, as FailNow does, ends the trial as an error.
+func (a *attempt) setUp(ctx context.Context, f func(context.Context, *Trial) error) (err error) {
+	returned := false
+	defer func() {
+		if !returned {
+			a.fail(agents.Errorf(agents.SetupError, agents.FromAuthor, "Setup ended the test"))
+		}
+	}()
+	err = guarded(func() error { return f(ctx, a.trial) })
+	returned = true
+	return err
 }
 
 // begin writes the intent. A record that cannot be written ends the test before anything was paid for.

@@ -58,13 +58,12 @@ func New(tb testing.TB, opts ...Option) *T {
 			e.misuse("New: %v", err)
 		}
 	}
-	asked := e.settings.agent != nil
 	if err := e.settings.environment(); err != nil {
 		e.misuse("%v", err)
 	}
 	e.info = e.settings.agent.Info()
 	e.n = occurrence(tb.Name())
-	e.choose(asked)
+	e.choose()
 	if e.failOnLimit {
 		e.add(&spec{criterion: noLimit{}}, "FailOnLimit")
 	}
@@ -72,10 +71,10 @@ func New(tb testing.TB, opts ...Option) *T {
 }
 
 // choose decides whether the eval runs here, and with what in the model's place.
-func (e *T) choose(asked bool) {
+func (e *T) choose() {
 	e.Helper()
-	if e.info.Name == embedded && !asked && !e.hasScript {
-		e.skip("no agent to run: set %s, or give the eval an Agent or a Script", envAgent)
+	if e.embedded && !e.hasScript {
+		e.skip("the embedded agent has nothing to do: the eval has no Script; name another agent with %s or Agent", envAgent)
 	}
 	if len(e.only) > 0 && !slices.Contains(e.only, e.info.Name) {
 		e.skip("not applicable to agent %s: only to %s", e.info.Name, strings.Join(e.only, ", "))
