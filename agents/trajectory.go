@@ -27,6 +27,17 @@ type log struct {
 	events []Event
 	calls  []*call
 	byID   map[string]*call
+	spare  []call // memory for the next calls, taken a batch at a time
+}
+
+func (l *log) newCall() *call {
+	if len(l.spare) == 0 {
+		l.spare = make([]call, min(max(len(l.calls), 4), 64))
+	}
+	c := &l.spare[0]
+	l.spare = l.spare[1:]
+	c.statuses = c.room[:0]
+	return c
 }
 
 // call is a call with its whole history; the trajectories that share it look at it at their own lengths.
@@ -36,6 +47,7 @@ type call struct {
 	index    int
 	began    int
 	statuses []change // by event index, ascending; nearly always one or two
+	room     [2]change
 }
 
 type change struct {
@@ -107,7 +119,8 @@ func (tr *Trajectory) Append(e Event) error {
 		case l.byID[e.Call.ID] != nil:
 			return fmt.Errorf("agents: append to trajectory: a second call has the id %s", e.Call.ID)
 		}
-		c := &call{ToolCall: e.Call, message: e.Message, index: len(l.calls), began: len(l.events)}
+		c := l.newCall()
+		c.ToolCall, c.message, c.index, c.began = e.Call, e.Message, len(l.calls), len(l.events)
 		l.calls = append(l.calls, c)
 		l.byID[c.ID] = c
 	case EventStatus:

@@ -19,8 +19,13 @@ import (
 	"github.com/evaltest-go/evaltest/evaltest/criteria"
 )
 
-// needsClaude finds the real Claude Code, or skips; with EVALTEST_REQUIRE_AGENTS=1 its absence is a failure.
+// needsClaude is an option that runs the real Claude Code.
 func needsClaude(t testing.TB) evaltest.Option {
+	return evaltest.Agent(claude.New(claude.Path(claudePath(t))))
+}
+
+// claudePath finds the real Claude Code, or skips; with EVALTEST_REQUIRE_AGENTS=1 its absence is a failure.
+func claudePath(t testing.TB) string {
 	path := os.Getenv("EVALTEST_CLAUDE")
 	if path == "" {
 		path = filepath.Join("..", ".agents", "node_modules", ".bin", "claude")
@@ -35,7 +40,7 @@ func needsClaude(t testing.TB) evaltest.Option {
 		}
 		t.Skipf("needs the real Claude Code: run make agents (%v)", err)
 	}
-	return evaltest.Agent(claude.New(claude.Path(path)))
+	return path
 }
 
 // onClaude runs an eval on the real Claude Code, its model played by the script.

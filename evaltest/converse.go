@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/evaltest-go/evaltest/agents"
+	"github.com/evaltest-go/evaltest/agents/proc"
 )
 
 // converse opens a session, sends the prompts under the watch, and ends it. When it returns nothing of the agent is
@@ -143,7 +144,13 @@ func (a *attempt) turn(ctx context.Context, session agents.Session, prompt strin
 
 // cause says why, when it was not the agent that failed: its time ran out, or the test was ended.
 func (a *attempt) cause(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() == nil {
+	if err == nil {
+		return nil
+	}
+	if gone := proc.Abandoned(); gone != nil {
+		return agents.Errorf(agents.Interrupted, agents.FromHarness, "the test was abandoned while the agent ran: %w", gone)
+	}
+	if ctx.Err() == nil {
 		return err
 	}
 	if cause := context.Cause(ctx); errors.Is(cause, errDeadline) {

@@ -22,45 +22,65 @@ func TestInsideGoTest(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds test binaries")
 	}
-	root, err := filepath.Abs("..")
+	environ, err := moduleEnv()
 	require.NoError(t, err)
-	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
-	require.NoError(t, err)
-	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
-	require.NoError(t, err)
-	out, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE", "GOROOT").Output()
-	require.NoError(t, err)
-	goenv := strings.Split(strings.TrimSpace(string(out)), "\n")
-	requires := regexp.MustCompile(`(?s)\nrequire \(.*?\n\)`).FindAllString(string(mod), -1)
 
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "gotest"),
 		RequireExplicitExec: true,
 		UpdateScripts:       *update,
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("GOCACHE", goenv[0])
-			env.Setenv("GOMODCACHE", goenv[1])
-			env.Setenv("GOPROXY", "off")
-			env.Setenv("GOFLAGS", "-mod=mod -buildvcs=false")
-			env.Setenv("GONOSUMDB", "*")
-			env.Setenv("GOTOOLCHAIN", "local")
-			m := filepath.Join(env.WorkDir, "m")
-			if err := os.MkdirAll(m, 0o777); err != nil {
-				return err
+			for _, kv := range environ {
+				name, value, _ := strings.Cut(kv, "=")
+				env.Setenv(name, value)
 			}
-			text := fmt.Sprintf("module example.com/m\n\ngo 1.26.0\n\nrequire github.com/evaltest-go/evaltest v0.0.0\n\nreplace github.com/evaltest-go/evaltest => %s\n%s\n",
-				root, strings.Join(requires, "\n"))
-			if err := os.WriteFile(filepath.Join(m, "go.mod"), []byte(text), 0o666); err != nil {
-				return err
-			}
-			env.Cd = m
-			return os.WriteFile(filepath.Join(m, "go.sum"), sum, 0o666)
+			env.Cd = filepath.Join(env.WorkDir, "m")
+			return writeModule(env.Cd)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"run":       printRun,
 			"gotestsum": runGotestsum,
 		},
 	})
+}
+
+// writeModule begins the module of an author in dir: its go.mod requires this very tree.
+func writeModule(dir string) error {
+	root, err := filepath.Abs("..")
+	if err != nil {
+		return err
+	}
+	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		return err
+	}
+	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	if err != nil {
+		return err
+	}
+	requires := regexp.MustCompile(`(?s)\nrequire \(.*?\n\)`).FindAllString(string(mod), -1)
+	text := fmt.Sprintf("module example.com/m\n\ngo 1.26.0\n\nrequire github.com/evaltest-go/evaltest v0.0.0\n\nreplace github.com/evaltest-go/evaltest => %s\n%s\n",
+		root, strings.Join(requires, "\n"))
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(text), 0o666); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "go.sum"), sum, 0o666)
+}
+
+// moduleEnv is the environment that the go command needs in such a module: what is built and downloaded already serves it.
+func moduleEnv() ([]string, error) {
+	out, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()
+	if err != nil {
+		return nil, fmt.Errorf("go env: %w", err)
+	}
+	caches := strings.Split(strings.TrimSpace(string(out)), "\n")
+	return []string{
+		"GOCACHE=" + caches[0], "GOMODCACHE=" + caches[1],
+		"GOPROXY=off", "GOFLAGS=-mod=mod -buildvcs=false", "GONOSUMDB=*", "GOTOOLCHAIN=local",
+	}, nil
 }
 
 // printRun prints what is on disk of the runs in a directory, for stdout and cmp: `run DIR`, or with `run -all DIR` those in all folders of it.

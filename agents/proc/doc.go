@@ -51,7 +51,7 @@
 //
 // If a test binary was started by the go command (told by the flag -test.paniconexit0, that it alone passes), and that go
 // command dies while the binary lives on (kill -9 or SIGTERM of `go test` alone), commands are ended within about 200 ms, and Start
-// fails from then on. A wrapper (-exec) may stand between. A binary started by hand has no such parent: the end of its shell
+// fails from then on; [Abandoned] tells. A wrapper (-exec) may stand between. A binary started by hand has no such parent: the end of its shell
 // is no reason. The death of what started the go command (gotestsum, make) is not noticed as such.
 //
 // # What the supervisor needs of the binary

@@ -4,6 +4,7 @@ package proc
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"sync"
@@ -40,6 +41,16 @@ func init() {
 func goGone() error {
 	if theGo.pid != 0 && !theGo.alive() {
 		return errors.New("the go command that ran this test is gone")
+	}
+	return nil
+}
+
+// Abandoned is an error when the go command that ran this test binary is gone: then nobody reads the result, running commands
+// are ended, and no other can be started. That a command ended is not its own fault then. It is nil on Windows, and in a
+// binary that no go command ran.
+func Abandoned() error {
+	if err := goGone(); err != nil {
+		return fmt.Errorf("proc: %w", err)
 	}
 	return nil
 }

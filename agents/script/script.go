@@ -50,7 +50,8 @@ func Write(path, text string) Step { return call{Kind: agents.Edit, Path: path, 
 // Read reads a file, path relative to the workspace.
 func Read(path string) Step { return call{Kind: agents.Read, Path: path} }
 
-// Skill uses a skill. It fails, as with any agent, when the agent was not given a skill of that name.
+// Skill uses a skill. It is denied, since it never runs, when the agent was not given a skill of
+// that name.
 func Skill(name string) Step { return call{Kind: agents.Skill, Skill: name} }
 
 // Call calls any tool by its own name, MCP tools too. args is marshalled to JSON and must give an object; nil is {}.

@@ -38,7 +38,8 @@ func CommandExecuted(words string) *CommandCount {
 	if cs := shell.Parse(words); len(cs) == 1 {
 		want = cs[0].Words
 	}
-	c := commandCount("command executed", words, commandKey{pattern: words}, func(have []string) bool {
+	c := commandCount("command executed", words, commandKey{pattern: words}, func(c shell.Command) bool {
+		have := c.Words
 		return len(have) >= len(want) && isProgram(have[0], want[0]) && slices.Equal(have[1:len(want)], want[1:])
 	})
 	if len(want) == 0 {
@@ -59,8 +60,8 @@ func isProgram(have, want string) bool {
 // It reaches Pass; with Max, Fail instead.
 func CommandMatches(expr string) *CommandCount {
 	re, err := regexp.Compile(expr)
-	c := commandCount("command matches", expr, commandKey{expr, true}, func(words []string) bool {
-		return re.MatchString(strings.Join(words, " "))
+	c := commandCount("command matches", expr, commandKey{expr, true}, func(c shell.Command) bool {
+		return re.MatchString(c.Text)
 	})
 	if err != nil {
 		c.err = misuse("CommandMatches", "%w", err)
@@ -68,22 +69,30 @@ func CommandMatches(expr string) *CommandCount {
 	return c
 }
 
-func commandCount(did, object string, key any, match func(words []string) bool) *CommandCount {
+func commandCount(did, object string, key any, match func(shell.Command) bool) *CommandCount {
 	c := &CommandCount{count{live: live{needs: []agents.Kind{agents.Execute}}, did: did, object: object}}
 	c.tally = func(tr *agents.Trajectory) agents.Tally {
 		known := commandsOf(tr)
-		return tr.Weigh(key, func(call agents.ToolCall) int { return matching(known.of(call), match) })
+		return tr.Weigh(key, func(call agents.ToolCall) int {
+			n := 0
+			if call.Kind == agents.Execute {
+				for _, source := range call.Commands {
+					n += matching(known.of(source), match)
+				}
+			}
+			return n
+		})
 	}
 	return c
 }
 
 // matching counts the commands that match. What a command runs counts before the command itself, so that the text of
 // bash -c '…' does not count once more what is in it.
-func matching(cs []shell.Command, match func([]string) bool) int {
+func matching(cs []shell.Command, match func(shell.Command) bool) int {
 	n := 0
 	for _, c := range cs {
 		inner := matching(c.Inner, match)
-		if inner == 0 && match(c.Words) {
+		if inner == 0 && match(c) {
 			inner = 1
 		}
 		n += inner
@@ -100,10 +109,11 @@ func (c *CommandCount) Max(n int) *CommandCount { return &CommandCount{c.withMax
 // Partial is c with partial credit: k times of n that were asked for score k/n.
 func (c *CommandCount) Partial() *CommandCount { return &CommandCount{c.withPartial()} }
 
-// commands is the commands of a trajectory's calls, parsed once for all criteria. It belongs to the trajectory.
+// commands is what is in the shell source of a trajectory's calls, parsed once for all criteria. It belongs to the
+// trajectory.
 type commands struct {
-	mu   sync.Mutex
-	byID map[string][]shell.Command
+	mu       sync.Mutex
+	bySource map[string][]shell.Command
 }
 
 type commandsKey struct{}
@@ -113,34 +123,23 @@ var commandsCell any = commandsKey{}
 func commandsOf(tr *agents.Trajectory) *commands {
 	return agents.Fold(tr, commandsCell, func(known *commands, _ agents.Event) *commands {
 		if known == nil {
-			known = &commands{byID: map[string][]shell.Command{}}
+			known = &commands{bySource: map[string][]shell.Command{}}
 		}
 		return known
 	})
 }
 
-// of is the commands of a call of the trajectory.
-func (known *commands) of(call agents.ToolCall) []shell.Command {
-	if call.Kind != agents.Execute || len(call.Commands) == 0 {
-		return nil
-	}
+// of is the commands in source.
+func (known *commands) of(source string) []shell.Command {
 	if known == nil { // the trajectory was empty a moment ago
-		return parseAll(call.Commands)
+		return shell.Parse(source)
 	}
 	known.mu.Lock()
 	defer known.mu.Unlock()
-	cs, ok := known.byID[call.ID]
+	cs, ok := known.bySource[source]
 	if !ok {
-		cs = parseAll(call.Commands)
-		known.byID[call.ID] = cs
+		cs = shell.Parse(source)
+		known.bySource[source] = cs
 	}
 	return cs
-}
-
-func parseAll(sources []string) []shell.Command {
-	var all []shell.Command
-	for _, s := range sources {
-		all = append(all, shell.Parse(s)...)
-	}
-	return all
 }

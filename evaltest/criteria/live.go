@@ -60,7 +60,7 @@ func scored(i evaltest.Interval, format string, args ...any) (evaltest.Score, er
 func allNeeds(cs ...evaltest.Criterion) []agents.Kind {
 	var all []agents.Kind
 	for _, c := range cs {
-		if r, ok := c.(evaltest.Restricted); ok && c != nil {
+		if r, ok := c.(evaltest.Restricted); ok && !isNil(c) {
 			all = append(all, r.Needs()...)
 		}
 	}

@@ -185,6 +185,7 @@ func TestCommands(t *testing.T) {
 		{"by regexp", criteria.CommandMatches(`^go .*test`), ran("go -C x test"), passes, "1"},
 		{"by regexp, within one command", criteria.CommandMatches(`a b`), ran("a; b"), undecided, "0"},
 		{"by regexp, a wrapper counts once", criteria.CommandMatches(`rm`).Max(1), ran(`bash -c 'sudo rm x'`), undecided, "1"},
+		{"by regexp, each command inside counts", criteria.CommandMatches(`rm`).Min(2), ran(`bash -c 'rm x; rm y'`), passes, "1"},
 		{"by regexp, the wrapper's own text", criteria.CommandMatches(`^bash -lc`), ran(`bash -lc ls`), passes, "1"},
 	})
 	lo, hi := rm.Min(4).Partial().LiveBounds(ran("rm x"))
@@ -281,6 +282,8 @@ func TestAmounts(t *testing.T) {
 		{"turns at least", criteria.TurnsAtLeast(3), turns, passes, "1"},
 		{"tokens of every kind", criteria.TokensAtLeast(20), spent(1, 1), passes, "1"},
 		{"tokens at most", criteria.TokensAtMost(19), spent(1, 1), fails, "0"},
+		{"what is taken back was used", criteria.TokensAtLeast(20), tell(event(agents.Spent(agents.Usage{InputTokens: 20})),
+			event(agents.Spent(agents.Usage{InputTokens: -15}))), passes, "1"},
 		{"ten tenths are a dollar", criteria.CostAtMost(1), spent(.1, .1, .1, .1, .1, .1, .1, .1, .1, .1), undecided, "1"},
 		{"0.1 and 0.2 are 0.3", criteria.CostAtMost(0.3), spent(0.1, 0.2), undecided, "1"},
 		{"0.1 and 0.7 reach 0.8", criteria.CostAtLeast(0.8), spent(0.1, 0.7), passes, "1"},

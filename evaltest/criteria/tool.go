@@ -64,13 +64,17 @@ func ToolCalled[T string | agents.Kind](tool T) *ToolCallCount {
 //
 // It reaches Pass; with Max, Fail instead.
 func MCPToolCalled(server, tool string) *ToolCallCount {
+	var prefixes []string
+	for _, s := range []string{server, plainName(server)} {
+		for _, format := range []string{"mcp__%s__", "mcp_%s_", "%s__", "%s_", "%s-", "%s.", "%s/"} {
+			prefixes = append(prefixes, fmt.Sprintf(format, s))
+		}
+	}
 	c := toolCallCount("mcp "+server+"\x00"+tool, "MCP tool called", server+" "+tool, func(call agents.ToolCall) bool {
-		for _, s := range []string{server, plainName(server)} {
-			for _, format := range []string{"mcp__%s__", "mcp_%s_", "%s__", "%s_", "%s-", "%s.", "%s/"} {
-				if name, ok := strings.CutPrefix(call.Name, fmt.Sprintf(format, s)); ok {
-					if ok, _ := path.Match(tool, name); ok {
-						return true
-					}
+		for _, prefix := range prefixes {
+			if name, ok := strings.CutPrefix(call.Name, prefix); ok {
+				if ok, _ := path.Match(tool, name); ok {
+					return true
 				}
 			}
 		}

@@ -1,0 +1,294 @@
+package claude
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/evaltest-go/evaltest/agents"
+)
+
+// maxOutput is how much of what a tool answered is kept, in bytes. The raw stream has all of it.
+const maxOutput = 1 << 20
+
+// decoder turns the lines of a session into events.
+type decoder struct {
+	dirs  []string // names of the workspace
+	calls map[string]*callState
+	tasks map[string]string // by a sub-agent's id: the call that started it
+	seen  map[string]bool   // ids of lines that were taken
+	ledger
+	streams map[string]opening // by parent: the answer that is streaming
+
+	model     string        // that of the last answer on the main thread
+	synthetic string        // what kind of error the last answer on the main thread told of; "": it was the model's own
+	stopped   bool          // we interrupted the agent
+	working   bool          // sub-agents are at work in the background
+	lost      *agents.Error // what ended a sub-agent in this turn: its provider
+}
+
+// opening is how an answer began.
+type opening struct {
+	id    string
+	usage apiUsage
+}
+
+type callState struct {
+	announced bool // its EventCall is out
+	asked     bool // the hook was called: it was about to run
+	refused   bool // the hook was told that it must not run
+	settled   bool
+}
+
+func newDecoder(dir string) *decoder {
+	d := &decoder{dirs: []string{dir}, calls: map[string]*callState{}, tasks: map[string]string{}, seen: map[string]bool{},
+		streams: map[string]opening{}}
+	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
+		d.dirs = append(d.dirs, real)
+	}
+	return d
+}
+
+func (d *decoder) call(id string) *callState {
+	c := d.calls[id]
+	if c == nil {
+		c = new(callState)
+		d.calls[id] = c
+	}
+	return c
+}
+
+// decoded is what a line means.
+type decoded struct {
+	events []agents.Event
+	hook   *hook // asks before a call runs
+	end    *end  // ends the turn
+}
+
+// hook is a question about a call.
+type hook struct {
+	request string // to answer
+	call    agents.ToolCall
+}
+
+// end is how a turn ended.
+type end struct {
+	err *agents.Error // what went wrong with the provider or the agent, if anything did
+	// more: the agent is not done. Sub-agents work in the background, or a turn follows by itself: when a sub-agent is done,
+	// the CLI takes another turn with what it came to.
+	more bool
+}
+
+// decode reads one line. What is of no known type, or no JSON, means nothing.
+func (d *decoder) decode(data []byte) decoded {
+	var l line
+	if err := json.Unmarshal(data, &l); err != nil && l.Type == "" {
+		return decoded{}
+	}
+	var out decoded
+	switch l.Type {
+	case "assistant":
+		out.events = d.assistant(&l)
+	case "user":
+		out.events = d.user(&l)
+	case "system":
+		out.events = d.system(&l)
+	case "stream_event":
+		out.events = d.stream(&l)
+	case "control_request":
+		out.hook = d.hook(&l)
+	case "result":
+		if u := d.total(l.result); u != (agents.Usage{}) {
+			out.events = []agents.Event{agents.Spent(u)}
+		}
+		out.end = d.finish(&l)
+	}
+	now := time.Now()
+	for i := range out.events {
+		out.events[i].Time = now
+		out.events[i].Raw = data
+	}
+	return out
+}
+
+// assistant is one block of an answer; each comes in a line of its own, with the answer's id.
+func (d *decoder) assistant(l *line) []agents.Event {
+	if l.UUID != "" {
+		if d.seen[l.UUID] {
+			return nil
+		}
+		d.seen[l.UUID] = true
+	}
+	if l.Message.Model == synthetic {
+		name := l.Error
+		if name == "" {
+			name = "unknown"
+		}
+		if l.Parent == "" {
+			d.synthetic = name
+		} else if d.lost == nil && infrastructure(name) {
+			d.lost = agents.Errorf(kindOf(statuses[l.APIType], name), agents.FromProvider,
+				"claude: the provider of a sub-agent's model failed: %s", l.Message.Content.text())
+		}
+		return nil
+	}
+	if l.Parent == "" {
+		d.synthetic, d.model = "", l.Message.Model
+	}
+	var out []agents.Event
+	for _, b := range l.Message.Content {
+		switch b.Type {
+		case "text":
+			if b.Text != "" {
+				out = append(out, agents.Say(b.Text).In(l.Message.ID).Under(l.Parent))
+			}
+		case "tool_use":
+			if e, ok := d.announce(toolCall(b.ID, l.Parent, b.Name, b.Input, d.dirs)); ok {
+				out = append(out, e.In(l.Message.ID))
+			}
+		}
+	}
+	if l.Parent != "" { // the answers of sub-agents do not stream: what they cost stands here alone
+		if u := d.answer(l.Message.ID, l.Message.Usage); u != (agents.Usage{}) {
+			out = append(out, agents.Spent(u).In(l.Message.ID).Under(l.Parent))
+		}
+	}
+	return out
+}
+
+// announce is the event of a call's dispatch, once.
+func (d *decoder) announce(c agents.ToolCall) (agents.Event, bool) {
+	s := d.call(c.ID)
+	if c.ID == "" || s.announced {
+		return agents.Event{}, false
+	}
+	s.announced = true
+	return agents.Begin(c), true
+}
+
+// user is the results of calls, among other things that are not told.
+func (d *decoder) user(l *line) []agents.Event {
+	var out []agents.Event
+	for _, b := range l.Message.Content {
+		if b.Type != "tool_result" {
+			continue
+		}
+		s := d.calls[b.ToolUseID]
+		if s == nil || !s.announced || s.settled {
+			continue
+		}
+		status := s.status(b, l.Meta)
+		if d.stopped && status == agents.Failed {
+			status = agents.Unresolved // it may be our interruption that it failed by
+		}
+		s.settled = status.Settled()
+		e := agents.End(b.ToolUseID, status, bounded(b.Content.text()))
+		e.Parent = l.Parent
+		out = append(out, e)
+	}
+	return out
+}
+
+// status is how a call ended.
+func (s *callState) status(b block, meta []resultMeta) agents.Status {
+	if !b.IsError {
+		return agents.Completed
+	}
+	if s.refused {
+		return agents.Denied
+	}
+	why := ""
+	for _, m := range meta {
+		if m.ID == b.ToolUseID {
+			why = m.NonExecution
+		}
+	}
+	switch why {
+	case "":
+		if !s.asked {
+			return agents.Denied // unknown tool, bad input: it never came to the hook, which is before everything
+		}
+		return agents.Failed
+	case "permission-rule", "automode-blocked", "automode-unavailable", "automode-parsing-error":
+		return agents.Denied
+	}
+	return agents.Unresolved // interrupted, cancelled, rejected by an interruption: it may have run in part
+}
+
+// bounded is the beginning of s, whole characters.
+func bounded(s string) string {
+	if len(s) <= maxOutput {
+		return s
+	}
+	n := maxOutput
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// finish is how the turn ended.
+func (d *decoder) finish(l *line) *end {
+	if err := d.classify(l); err != nil {
+		return &end{err: err}
+	}
+	if d.working || l.Queued > 0 {
+		return &end{more: true}
+	}
+	lost := d.lost // the agent went on without its sub-agent: what it came to says nothing of the model
+	d.lost = nil
+	return &end{err: lost}
+}
+
+// inBackground are the types of task that the agent waits for. A shell is none: it may be a server that is to run on.
+var inBackground = map[string]bool{"local_agent": true, "local_workflow": true}
+
+func (d *decoder) system(l *line) []agents.Event {
+	switch l.Subtype {
+	case "task_started":
+		d.tasks[l.TaskID] = l.ToolUseID
+	case "background_tasks_changed": // all that there are now
+		d.working = slices.ContainsFunc(l.Tasks, func(t task) bool { return inBackground[t.Type] })
+	case "status":
+		if l.Status == "requesting" {
+			return []agents.Event{agents.Request()}
+		}
+	}
+	return nil
+}
+
+// stream reads what an answer costs; its blocks come again, whole, in lines of their own.
+func (d *decoder) stream(l *line) []agents.Event {
+	switch e := l.Event; e.Type {
+	case "message_start":
+		d.streams[l.Parent] = opening{e.Message.ID, e.Message.Usage}
+	case "message_delta":
+		o := d.streams[l.Parent]
+		if o.id == "" {
+			return nil
+		}
+		if e.Usage != nil {
+			o.usage = o.usage.with(*e.Usage)
+		}
+		if added := d.answer(o.id, o.usage); added != (agents.Usage{}) {
+			return []agents.Event{agents.Spent(added).In(o.id).Under(l.Parent)}
+		}
+	}
+	return nil
+}
+
+// hook is the question in a control request, if it is one about a call.
+func (d *decoder) hook(l *line) *hook {
+	in := l.Request.Input
+	if l.Request.Subtype != "hook_callback" || in.Event != "PreToolUse" {
+		return nil
+	}
+	id := in.ToolUseID
+	if id == "" {
+		id = l.Request.ToolUseID
+	}
+	d.call(id).asked = true
+	return &hook{l.RequestID, toolCall(id, d.tasks[in.Agent], in.Tool, in.ToolInput, d.dirs)}
+}

@@ -1,0 +1,239 @@
+package criteria_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/evaltest-go/evaltest/agents"
+	"github.com/evaltest-go/evaltest/evaltest"
+	"github.com/evaltest-go/evaltest/evaltest/criteria"
+	"github.com/evaltest-go/evaltest/evaltest/internal/randtraj"
+)
+
+// watched is every built-in live criterion and combination, in forms that the trajectories of longRun never decide: a
+// decided one has nothing left to do.
+var watched = func() map[string]evaltest.LiveCriterion {
+	skill, rm, test := criteria.SkillTriggered("xlsx"), criteria.CommandExecuted("shred"), criteria.CommandExecuted("make deploy")
+	quota := criteria.CommandExecuted("go").Min(1 << 30).Partial()
+	return map[string]evaltest.LiveCriterion{
+		"SkillTriggered":  skill,
+		"FirstSkill":      criteria.FirstSkill("xlsx"),
+		"CommandExecuted": rm,
+		"CommandPartial":  quota,
+		"CommandMatches":  criteria.CommandMatches(`^shred\b`),
+		"ToolCalled":      criteria.ToolCalled("mcp__mail__*"),
+		"ToolCalledInput": criteria.ToolCalled("Read").Input("file_path", "secret.txt").Max(1 << 30),
+		"MCPToolCalled":   criteria.MCPToolCalled("mail", "send"),
+		"FileRead":        criteria.FileRead("secret/**"),
+		"FileEdited":      criteria.FileEdited("**/*.lock").Max(1),
+		"MessageMatches":  criteria.MessageMatches("(?i)sorry"),
+		"CallsAtMost":     criteria.CallsAtMost(1 << 30),
+		"CallsAtLeast":    criteria.CallsAtLeast(1 << 30),
+		"TurnsAtMost":     criteria.TurnsAtMost(1 << 30),
+		"TurnsAtLeast":    criteria.TurnsAtLeast(1 << 30),
+		"TokensAtMost":    criteria.TokensAtMost(1 << 60),
+		"TokensAtLeast":   criteria.TokensAtLeast(1 << 60),
+		"CostAtMost":      criteria.CostAtMost(8e6),
+		"CostAtLeast":     criteria.CostAtLeast(8e6),
+		"TimeAtMost":      criteria.TimeAtMost(1 << 62),
+		"TimeAtLeast":     criteria.TimeAtLeast(1 << 62),
+		"Never":           criteria.Never(rm),
+		"AllOf":           criteria.AllOf(skill, quota, rm),
+		"AnyOf":           criteria.AnyOf(skill, quota, criteria.FileRead("x")),
+		"AtLeast":         criteria.AtLeast(2, skill, quota, rm, atEnd{}),
+		"Succeeded":       criteria.Succeeded(rm),
+		"Attempted":       criteria.Attempted(rm),
+		"WithinCalls":     criteria.WithinCalls(1<<30, rm),
+		"WithinCallsDone": criteria.WithinCalls(50, quota),
+		"Before":          criteria.Before(rm, test),
+		"Then":            criteria.Then(rm, test),
+		"Nested":          criteria.Succeeded(criteria.WithinCalls(1<<30, criteria.Before(rm, criteria.AtLeast(2, skill, test, quota)))),
+	}
+}()
+
+// longRun writes the events of an agent that works and works. Four events make a call: a text, the call, its end, a usage report.
+type longRun struct {
+	tr   *agents.Trajectory
+	next int
+	ids  []string
+	now  time.Time
+}
+
+func newLongRun(calls, more int) *longRun {
+	r := &longRun{tr: new(agents.Trajectory), now: randtraj.Start, ids: make([]string, calls+more)}
+	for i := range r.ids {
+		r.ids[i] = fmt.Sprint("call-", i)
+	}
+	for range 4 * calls {
+		r.append()
+	}
+	return r
+}
+
+var longRunCalls = []agents.ToolCall{
+	{Kind: agents.Execute, Name: "Bash", Commands: []string{"go test ./... | tee log && git status"}},
+	{Kind: agents.Edit, Name: "Edit", Paths: []string{"src/a/b.go"}, Input: []byte(`{"file_path":"src/a/b.go"}`)},
+	{Kind: agents.Read, Name: "Read", Paths: []string{"README.md"}, Input: []byte(`{"file_path":"README.md"}`)},
+	{Kind: agents.Execute, Name: "Bash", Commands: []string{"ls"}},
+	{Kind: agents.Other, Name: "mcp__db__query", Input: []byte(`{"q":"select 1"}`)},
+}
+
+func (r *longRun) append() {
+	n := r.next / 4
+	id := r.ids[n]
+	var e agents.Event
+	switch r.next % 4 {
+	case 0:
+		e = agents.Say("Next I look at the tests.").In(id)
+	case 1:
+		c := longRunCalls[n%len(longRunCalls)]
+		c.ID = id
+		e = agents.Begin(c).In(id)
+	case 2:
+		e = agents.End(id, agents.Completed, "")
+	case 3:
+		e = agents.Spent(agents.Usage{InputTokens: 100, OutputTokens: 10, Cost: 0.001})
+	}
+	r.next++
+	r.now = r.now.Add(time.Millisecond)
+	if err := r.tr.Append(e.At(r.now)); err != nil {
+		panic(err)
+	}
+}
+
+// The cost of watching: one more event is appended, and the criterion looked at. "nothing" is the cost of the event alone.
+func BenchmarkWatch(b *testing.B) {
+	names := append([]string{"nothing"}, slices.Sorted(maps.Keys(watched))...)
+	for _, name := range names {
+		for _, calls := range []int{100, 10_000, 100_000} {
+			b.Run(fmt.Sprintf("%s/%d", name, calls), func(b *testing.B) {
+				b.ReportAllocs()
+				c := watched[name]
+				batch := max(calls, 1000) / 5 // calls that are added before the run begins anew
+				for i := 0; i < b.N; {
+					b.StopTimer()
+					r := newLongRun(calls, batch)
+					look(c, r.tr)
+					runtime.GC()
+					b.StartTimer()
+					for range min(4*batch, b.N-i) {
+						r.append()
+						look(c, r.tr)
+						i++
+					}
+				}
+			})
+		}
+	}
+}
+
+func look(c evaltest.LiveCriterion, tr *agents.Trajectory) {
+	if c != nil {
+		evaltest.LiveInterval(c, tr)
+	}
+}
+
+// Watching costs the same however long the run is. Timings on a busy machine say little, so the bound is wide: what looks at
+// everything anew would be far beyond it. EVALTEST_BENCH=1 goes to 100,000 calls and prints the costs of each criterion, and
+// of "nothing": of the event alone.
+func TestWatchingCostsTheSameAtEveryLength(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	sizes := []int{100, 5_000}
+	print := os.Getenv("EVALTEST_BENCH") != ""
+	if print {
+		sizes = []int{100, 10_000, 100_000}
+	}
+	names := append([]string{"nothing"}, slices.Sorted(maps.Keys(watched))...)
+	const calls = 100 // that are added for each measurement
+	costs := map[string][]time.Duration{}
+	for _, size := range sizes {
+		r := newLongRun(size, calls*len(names))
+		for _, name := range names {
+			if size == 100 {
+				r = newLongRun(size, calls)
+			}
+			look(watched[name], r.tr)
+			// The cost of an event is the lower quartile of what groups of events cost: a collection of garbage, or the
+			// growth of a slice, is shared by many events in the long run and falls upon few here.
+			var groups []time.Duration
+			for range calls / 5 {
+				start := time.Now()
+				for range 20 {
+					r.append()
+					look(watched[name], r.tr)
+				}
+				groups = append(groups, time.Since(start)/20)
+			}
+			slices.Sort(groups)
+			costs[name] = append(costs[name], groups[len(groups)/4])
+		}
+	}
+	for _, name := range names {
+		least, most := slices.Min(costs[name]), slices.Max(costs[name])
+		if print {
+			t.Logf("%-16s %v  ratio %.2f", name, costs[name], float64(most)/float64(least))
+		}
+		if longest := costs[name][len(sizes)-1]; longest > 10*costs[name][0] {
+			t.Errorf("%s: an event costs %v after %v calls", name, costs[name], sizes)
+		}
+	}
+}
+
+// In the steady state, looking needs no memory but what grows with the trajectory: less than one allocation in ten events of
+// which one in four is a new call.
+func TestWatchingDoesNotAllocate(t *testing.T) {
+	for _, name := range slices.Sorted(maps.Keys(watched)) {
+		c := watched[name]
+		r := newLongRun(2000, 2000)
+		look(c, r.tr)
+		// Looking again at the same length needs none at all.
+		if n := testing.AllocsPerRun(100, func() { look(c, r.tr) }); n > 0 {
+			t.Errorf("%s: %v allocations per look", name, n)
+		}
+		// A text and a usage report need none either; AllocsPerRun rounds down what the trajectory itself grows by.
+		say, spent := agents.Say("More."), agents.Spent(agents.Usage{InputTokens: 1})
+		n := testing.AllocsPerRun(1000, func() {
+			r.now = r.now.Add(time.Millisecond)
+			_, _ = r.tr.Append(say.At(r.now)), r.tr.Append(spent.At(r.now))
+			look(c, r.tr)
+		})
+		if n > 0 {
+			t.Errorf("%s: %v allocations per event", name, n)
+		}
+	}
+}
+
+// Criteria are asked by several goroutines at once: the watcher, and permission requests.
+func TestLiveCriteriaAreSafeForConcurrentUse(t *testing.T) {
+	t.Parallel()
+	var all sync.WaitGroup
+	defer all.Wait()
+	r := newLongRun(0, 300)
+	done := make(chan struct{})
+	for range 3 {
+		all.Go(func() {
+			for {
+				for _, c := range watched {
+					look(c, r.tr)
+				}
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+	}
+	for range 800 {
+		r.append()
+	}
+	close(done)
+}
