@@ -50,9 +50,8 @@ func Fold[S any](tr *Trajectory, key any, step func(S, Event) S) S {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := stateOf[S](c)
-	events := tr.view()
-	for ; c.n < len(events); c.n++ {
-		*s = step(*s, events[c.n])
+	for es := tr.view(); c.n < es.n; c.n++ {
+		*s = step(*s, *es.at(c.n))
 	}
 	return *s
 }
@@ -101,9 +100,8 @@ func (tr *Trajectory) View(key any, start func() (step func(e Event, emit func(E
 		v.step = start()
 		v.emit = func(e Event) { _ = v.tr.Append(e) }
 	}
-	events := tr.view()
-	for ; c.n < len(events); c.n++ {
-		v.step(events[c.n], v.emit)
+	for es := tr.view(); c.n < es.n; c.n++ {
+		v.step(*es.at(c.n), v.emit)
 	}
 	return v.tr
 }

@@ -41,9 +41,8 @@ func (tr *Trajectory) Weigh(key any, weight func(ToolCall) int) Tally {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := stateOf[tally](c)
-	events := tr.view()
-	for ; c.n < len(events); c.n++ {
-		switch e := &events[c.n]; e.Kind {
+	for es := tr.view(); c.n < es.n; c.n++ {
+		switch e := es.at(c.n); e.Kind {
 		case EventCall:
 			w := weight(e.Call)
 			s.weights = append(s.weights, w)

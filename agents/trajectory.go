@@ -24,7 +24,7 @@ type Trajectory struct {
 // log is what a trajectory and its prefixes share. Events and calls are only ever appended.
 type log struct {
 	mu     sync.RWMutex
-	events []Event
+	events events
 	calls  []*call
 	byID   map[string]*call
 	spare  []call // memory for the next calls, taken a batch at a time
@@ -120,7 +120,7 @@ func (tr *Trajectory) Append(e Event) error {
 			return fmt.Errorf("agents: append to trajectory: a second call has the id %s", e.Call.ID)
 		}
 		c := l.newCall()
-		c.ToolCall, c.message, c.index, c.began = e.Call, e.Message, len(l.calls), len(l.events)
+		c.ToolCall, c.message, c.index, c.began = e.Call, e.Message, len(l.calls), l.events.n
 		l.calls = append(l.calls, c)
 		l.byID[c.ID] = c
 	case EventStatus:
@@ -128,7 +128,7 @@ func (tr *Trajectory) Append(e Event) error {
 		if c == nil {
 			return fmt.Errorf("agents: append to trajectory: status %s of an unknown call %q", e.Status, e.CallID)
 		}
-		switch s, _ := c.at(len(l.events)); {
+		switch s, _ := c.at(l.events.n); {
 		case e.Status == "":
 			return fmt.Errorf("agents: append to trajectory: a status event of call %s has no status", e.CallID)
 		case s.Settled():
@@ -136,15 +136,17 @@ func (tr *Trajectory) Append(e Event) error {
 		case s == e.Status:
 			return fmt.Errorf("agents: append to trajectory: call %s is %s already", e.CallID, s)
 		}
-		c.statuses = append(c.statuses, change{len(l.events), e.Status})
+		c.statuses = append(c.statuses, change{l.events.n, e.Status})
 	}
 	if e.Time.IsZero() {
 		e.Time = time.Now()
 	}
-	if n := len(l.events); n > 0 && e.Time.Before(l.events[n-1].Time) {
-		e.Time = l.events[n-1].Time
+	if n := l.events.n; n > 0 {
+		if last := l.events.at(n - 1).Time; e.Time.Before(last) {
+			e.Time = last
+		}
 	}
-	l.events = append(l.events, e)
+	l.events.append(e)
 	return nil
 }
 
@@ -156,34 +158,39 @@ func (tr *Trajectory) Len() int {
 	}
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	return len(l.events)
+	return l.events.n
 }
 
 // Event is the i-th event, from 0. It panics when there is none.
 func (tr *Trajectory) Event(i int) Event {
-	return tr.view()[i]
+	es := tr.view()
+	if i < 0 || i >= es.n {
+		panic(fmt.Sprintf("agents: event %d of a trajectory of length %d", i, es.n))
+	}
+	return *es.at(i)
 }
 
 // Events yields all events in order, as of now, with their indexes.
 func (tr *Trajectory) Events() iter.Seq2[int, Event] {
 	return func(yield func(int, Event) bool) {
-		for i, e := range tr.view() {
-			if !yield(i, e) {
+		es := tr.view()
+		for i := range es.n {
+			if !yield(i, *es.at(i)) {
 				return
 			}
 		}
 	}
 }
 
-// view is the events as of now. The slice is never written to again.
-func (tr *Trajectory) view() []Event {
+// view is the events as of now.
+func (tr *Trajectory) view() events {
 	l := tr.init()
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	if tr.n >= 0 {
-		return l.events[:tr.n:tr.n]
+		return l.events.first(tr.n)
 	}
-	return l.events[:len(l.events):len(l.events)]
+	return l.events
 }
 
 // Prefix is the first n events, with a memory of its own. It shares the events and costs the same at every length. It
@@ -199,7 +206,7 @@ func (tr *Trajectory) Prefix(n int) *Trajectory {
 // would refuse is left out. It copies tr.
 func (tr *Trajectory) With(events ...Event) *Trajectory {
 	out := new(Trajectory)
-	for _, e := range tr.view() {
+	for _, e := range tr.Events() {
 		_ = out.Append(e)
 	}
 	for _, e := range events {
