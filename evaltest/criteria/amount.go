@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/evaltest-go/evaltest/agents"
@@ -27,7 +28,7 @@ type amount struct {
 
 // gauge reads an amount off a trajectory: what is certain, and what calls that may have run would add.
 type gauge struct {
-	noun string
+	noun string // "" where show names it
 	read func(*agents.Trajectory) (sure, open int64)
 	show func(int64) string
 	// blind, when not nil, says why the amount cannot be told from a finished trajectory.
@@ -36,7 +37,6 @@ type gauge struct {
 
 var (
 	callsGauge = gauge{
-		noun: "calls",
 		read: func(tr *agents.Trajectory) (int64, int64) {
 			t := tr.MainCalls()
 			return int64(t.Ran()), int64(t.Open())
@@ -44,12 +44,10 @@ var (
 		show: func(n int64) string { return counted(int(n), "call") },
 	}
 	turnsGauge = gauge{
-		noun: "turns",
 		read: func(tr *agents.Trajectory) (int64, int64) { return int64(tr.Turns()), 0 },
 		show: func(n int64) string { return counted(int(n), "turn") },
 	}
 	tokensGauge = gauge{
-		noun: "tokens",
 		read: func(tr *agents.Trajectory) (int64, int64) { return spentBy(tr).tokens.top, 0 },
 		show: func(n int64) string { return counted(int(n), "token") },
 	}
@@ -109,7 +107,7 @@ func TimeAtMost(d time.Duration) *Ceiling { return ceiling("TimeAtMost", timeGau
 func TimeAtLeast(d time.Duration) *Floor { return floor("TimeAtLeast", timeGauge, int64(d)) }
 
 func ceiling(constructor string, g gauge, bound int64) *Ceiling {
-	c := &Ceiling{amount{live{name: g.noun + " at most " + g.show(bound)}, g, bound}}
+	c := &Ceiling{amount{live{name: strings.TrimSpace(g.noun + " at most " + g.show(bound))}, g, bound}}
 	if bound < 0 {
 		c.err = misuse(constructor, "the bound is negative: no trial could pass")
 	}
@@ -117,7 +115,7 @@ func ceiling(constructor string, g gauge, bound int64) *Ceiling {
 }
 
 func floor(constructor string, g gauge, bound int64) *Floor {
-	c := &Floor{amount{live{name: g.noun + " at least " + g.show(bound)}, g, bound}}
+	c := &Floor{amount{live{name: strings.TrimSpace(g.noun + " at least " + g.show(bound))}, g, bound}}
 	if bound <= 0 {
 		c.err = misuse(constructor, "the bound is not positive: every trial would pass")
 	}
