@@ -20,7 +20,7 @@ func events(r *rand.Rand, n int) []agents.Event {
 	status := map[string]agents.Status{}
 	pick := func(from []string) string { return from[r.IntN(len(from))] }
 	for i := 0; len(out) < n; i++ {
-		e := agents.Event{}
+		var e agents.Event
 		switch k := r.IntN(10); {
 		case k < 4:
 			id := fmt.Sprint("c", i)
@@ -136,12 +136,12 @@ func digest(h uint64, e agents.Event) uint64 {
 	return h
 }
 
-// everRan counts the prefixes in which something of k had run.
-func (k *named) everRan(n int, tr *agents.Trajectory) int {
-	if tr.Tally(k, k.match).Ran() > 0 {
-		n++
+// everRan counts the prefixes in which something of n had run.
+func (n *named) everRan(ran int, tr *agents.Trajectory) int {
+	if tr.Tally(n, n.match).Ran() > 0 {
+		ran++
 	}
-	return n
+	return ran
 }
 
 // settledOnly is the trajectory with each call announced when it is settled, and some that contradict: those are left out.

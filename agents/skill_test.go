@@ -1,7 +1,6 @@
 package agents_test
 
 import (
-	"errors"
 	"io/fs"
 	"testing"
 	"testing/fstest"
@@ -45,5 +44,5 @@ func TestSkillName(t *testing.T) {
 		})
 	}
 	_, err := agents.SkillName(fstest.MapFS{})
-	assert.True(t, errors.Is(err, fs.ErrNotExist), "%v", err)
+	assert.ErrorIs(t, err, fs.ErrNotExist)
 }

@@ -3,6 +3,7 @@ package evaltest
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/evaltest-go/evaltest/agents"
@@ -94,7 +95,7 @@ func (w *watch) permit(_ context.Context, call agents.ToolCall) agents.Decision 
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	defer w.changed()
-	if w.ended != nil || w.refuse {
+	if w.ended != nil || w.refusing() {
 		return agents.Decision{Reason: "The task is over. Stop here."}
 	}
 	var by *judged
@@ -113,8 +114,16 @@ func (w *watch) permit(_ context.Context, call agents.ToolCall) agents.Decision 
 	}
 	w.note("refused before it ran, for %s: %s", by.name, describe(call))
 	w.judge(time.Now(), call.Parent, message)
+	cs := w.parts()
 	for _, r := range w.rules {
-		w.refuse = w.refuse || r.pending != nil && !r.dry
+		if p := r.pending; p != nil && !r.dry {
+			p.refuse = p.refuse || r.decide(w.gate, cs) != Undecided
+		}
 	}
 	return agents.Decision{Reason: "This is not allowed here: " + by.name}
+}
+
+// refusing reports whether a stop is pending for which nothing further is permitted. One that is released permits again.
+func (w *watch) refusing() bool {
+	return slices.ContainsFunc(w.rules, func(r *rule) bool { return r.pending != nil && r.pending.refuse })
 }

@@ -59,7 +59,7 @@ func (a *attempt) result(ctx context.Context, j *judged) CriterionResult {
 	case errors.Is(err, ErrOpen):
 		r.Open = true
 	case err != nil:
-		r.Err = err.(*agents.Error)
+		r.Err = graderError(ctx, err)
 	default:
 		r.Score = verdict.Exactly(s)
 		if !r.Score.Within(j.interval) {

@@ -129,7 +129,7 @@ func (a *attempt) table() string {
 		j := a.watch.judged[i]
 		fmt.Fprintf(tw, "  %s\t%v\t%s\t%s\t%s\t\n", shorten(r.Name, 60), r.Score, number(j.passAt), number(j.weight), word(j, r))
 	}
-	tw.Flush()
+	_ = tw.Flush() // a strings.Builder takes everything
 	var out strings.Builder
 	for line := range strings.Lines(b.String()) {
 		out.WriteString(strings.TrimRight(line, " \n") + "\n")
@@ -147,7 +147,7 @@ func number(r *big.Rat) string {
 
 // word is the verdict of a criterion, failures standing out.
 func word(j *judged, r CriterionResult) string {
-	s := ""
+	var s string
 	switch {
 	case r.Violation != "":
 		s = "CONTRACT"

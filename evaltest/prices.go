@@ -12,7 +12,7 @@ type Prices struct{ Input, Output, Cached float64 }
 
 func (p Prices) option(s *settings) error {
 	if !(p.Input >= 0 && p.Output >= 0 && p.Cached >= 0) {
-		return fmt.Errorf("Prices%v: a price is not negative", p)
+		return fmt.Errorf("option Prices%v: a price is not negative", p)
 	}
 	s.prices = &p
 	return nil

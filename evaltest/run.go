@@ -16,7 +16,6 @@ import (
 	"github.com/evaltest-go/evaltest/agents/transcript"
 	"github.com/evaltest-go/evaltest/evaltest/internal/workspace"
 	"github.com/evaltest-go/evaltest/evaltest/journal"
-	"github.com/evaltest-go/evaltest/evaltest/verdict"
 )
 
 // Run runs the agent, each prompt a user turn, and reports what came of it: a failed eval fails the test and returns, so
@@ -356,9 +355,6 @@ func (a *attempt) setupOf() (agents.Setup, error) {
 	a.watch.gated = true
 	return s, nil
 }
-
-// modeIs reports whether the mode in force is one of these.
-func (e *T) modeIs(modes ...verdict.Mode) bool { return slices.Contains(modes, e.mode) }
 
 // reproduce is the command that runs this eval again.
 func (e *T) reproduce() string {

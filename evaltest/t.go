@@ -33,7 +33,6 @@ type T struct {
 	grading  *judged // the criterion being graded: what is reported on T meanwhile is its author's mistake
 	misused  string  // what it reported
 	finished *finished
-	once     sync.Once
 }
 
 // filler fills a workspace.

@@ -62,6 +62,7 @@ type rule struct {
 type pending struct {
 	stop            Stop
 	thread, message string // those of the deciding answer
+	refuse          bool   // a prevented call has decided it: until it falls or is released nothing further is permitted
 	timer           *time.Timer
 }
 

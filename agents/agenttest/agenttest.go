@@ -92,7 +92,11 @@ func Run(t *testing.T, h Harness) {
 	if err := os.Setenv(secretName, secretValue); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.Unsetenv(secretName) })
+	t.Cleanup(func() {
+		if err := os.Unsetenv(secretName); err != nil {
+			t.Error(err)
+		}
+	})
 	// A group of their own, so that the clean-up comes after them.
 	t.Run("rules", func(t *testing.T) {
 		for _, r := range rules {

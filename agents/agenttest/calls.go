@@ -89,7 +89,7 @@ func oneAnswer(x *exam) {
 		script.Write("c.txt", "c"),
 	)
 	x.finish("Work.")
-	a, b, c := x.path(agents.Edit, "a.txt"), x.command("b.txt"), x.path(agents.Edit, "c.txt")
+	a, b, c := x.edit("a.txt"), x.command("b.txt"), x.edit("c.txt")
 	for name, call := range map[string]agents.Call{"a": a, "b": b, "c": c} {
 		require.Equal(x, agents.Completed, call.Status)
 		if name != "b" {
@@ -128,7 +128,7 @@ func gap(x *exam) {
 	x.shows(agents.Edit, agents.Execute)
 	x.open(script.Together(script.Run("echo 1 >first.txt"), script.Gap(400*time.Millisecond), script.Write("late.txt", "late")))
 	x.finish("Work.")
-	first, late := x.command("first.txt"), x.path(agents.Edit, "late.txt")
+	first, late := x.command("first.txt"), x.edit("late.txt")
 	require.Equal(x, agents.Completed, first.Status)
 	require.Equal(x, agents.Completed, late.Status)
 	require.Less(x, first.Began, late.Began)

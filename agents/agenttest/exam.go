@@ -48,7 +48,7 @@ func newExam(t testing.TB, h Harness) *exam {
 func (x *exam) open(steps ...script.Step) {
 	x.Helper()
 	x.session = x.h.Open(x, x.setup, steps...)
-	x.Cleanup(func() { x.session.Close() })
+	x.Cleanup(func() { _, _ = x.session.Close() }) // what Close must return is a rule of its own
 }
 
 // send sends a prompt, adds what comes to the trajectory and returns the error that ended it. see may be nil; false breaks.
@@ -150,10 +150,10 @@ func (x *exam) command(text string) agents.Call {
 	return x.call(func(c agents.Call) bool { return strings.Contains(strings.Join(c.Commands, "\n"), text) })
 }
 
-// path is the only call of kind k on the file with this path.
-func (x *exam) path(k agents.Kind, path string) agents.Call {
+// edit is the only call that edits the file with this path.
+func (x *exam) edit(path string) agents.Call {
 	x.Helper()
-	return x.call(func(c agents.Call) bool { return c.Kind == k && len(c.Paths) == 1 && c.Paths[0] == path })
+	return x.call(func(c agents.Call) bool { return c.Kind == agents.Edit && len(c.Paths) == 1 && c.Paths[0] == path })
 }
 
 // log is the trajectory, for people.

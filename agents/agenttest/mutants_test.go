@@ -54,6 +54,16 @@ func (v *verdict) skip(s string) {
 	runtime.Goexit()
 }
 
+// run runs f where FailNow and Skip of v may end it.
+func (v *verdict) run(f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	<-done
+}
+
 // judge is what a rule says of an adapter.
 func judge(t testing.TB, name string, h Harness) *verdict {
 	v := &verdict{TB: t}
@@ -61,15 +71,10 @@ func judge(t testing.TB, name string, h Harness) *verdict {
 	if i < 0 {
 		t.Fatalf("no rule %s", name)
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if h.Timeout == 0 {
-			h.Timeout = defaultTimeout
-		}
-		rules[i].test(newExam(v, h))
-	}()
-	<-done
+	if h.Timeout == 0 {
+		h.Timeout = defaultTimeout
+	}
+	v.run(func() { rules[i].test(newExam(v, h)) })
 	return v
 }
 

@@ -29,11 +29,11 @@ func subAgent(x *exam) {
 	if !x.h.Info.CanShow(agents.Edit) {
 		return
 	}
-	require.Empty(x, x.path(agents.Edit, "main.txt").Parent)
+	require.Empty(x, x.edit("main.txt").Parent)
 	if x.h.Info.HidesSubagents {
 		return
 	}
-	x.inside(x.path(agents.Edit, "sub.txt"), sub)
+	x.inside(x.edit("sub.txt"), sub)
 }
 
 // inside checks that a call happened within a sub-agent's.
@@ -71,8 +71,8 @@ func subAgents(x *exam) {
 	if x.h.Info.HidesSubagents || !x.h.Info.CanShow(agents.Edit) || !x.h.Info.CanShow(agents.Execute) {
 		return
 	}
-	x.inside(x.path(agents.Edit, "a.txt"), subs[0])
+	x.inside(x.edit("a.txt"), subs[0])
 	x.inside(x.command("a2.txt"), subs[0])
-	x.inside(x.path(agents.Edit, "b.txt"), subs[1])
+	x.inside(x.edit("b.txt"), subs[1])
 	x.inside(x.command("b2.txt"), subs[1])
 }

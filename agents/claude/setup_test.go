@@ -2,7 +2,6 @@ package claude
 
 import (
 	"encoding/json"
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -119,7 +118,7 @@ func TestSetupIsChecked(t *testing.T) {
 			change(&s)
 			_, err := New(Path(self)).Open(t.Context(), s)
 			var e *agents.Error
-			require.True(t, errors.As(err, &e), "%v", err)
+			require.ErrorAs(t, err, &e)
 			require.Equal(t, agents.SetupError, e.Kind)
 			require.NotContains(t, e.Error(), "topsecret")
 		})

@@ -2,10 +2,7 @@ package gateway_test
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -14,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/evaltest-go/evaltest/agents"
 	"github.com/evaltest-go/evaltest/agents/gateway"
 	"github.com/evaltest-go/evaltest/agents/script"
 )
@@ -263,175 +259,4 @@ func TestWaitComesBeforeTheAnswer(t *testing.T) {
 	begin(t, g, "Go.").next()
 	x := g.Log()[0]
 	require.GreaterOrEqual(t, x.Ended.Sub(x.Admitted), wait)
-}
-
-func TestHeldRequest(t *testing.T) {
-	t.Parallel()
-	release := make(chan struct{})
-	g := open(t, gateway.Options{Script: []script.Step{script.Say("hi")}, Admit: func(ctx context.Context, r gateway.Request) error {
-		select {
-		case <-release:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}})
-	ctx, leave := context.WithCancel(t.Context())
-	gone := make(chan error, 1)
-	go func() {
-		_, err := begin(t, g, "Go.").send(ctx)
-		gone <- err
-	}()
-	eventually(t, func() bool { return len(g.Log()) == 1 && g.Log()[0].State == gateway.Held }, "held")
-	// Counting tokens is no model request.
-	resp, err := do(t, request(t.Context(), t, g, "/v1/messages/count_tokens", begin(t, g, "Go.").body()))
-	require.NoError(t, err)
-	data, err := io.ReadAll(resp.Body)
-	require.NoError(t, err)
-	resp.Body.Close()
-	require.Contains(t, string(data), `"input_tokens":2`)
-
-	leave()
-	require.ErrorIs(t, <-gone, context.Canceled)
-	eventually(t, func() bool { return g.Log()[0].State == gateway.Cut }, "cut when the agent goes away")
-	require.True(t, g.Log()[0].Admitted.IsZero())
-
-	close(release)
-	require.Equal(t, "hi", begin(t, g, "Go.").ask().Content[0].Text)
-	require.Len(t, g.Log(), 2)
-}
-
-func TestRefusedRequestGetsNoAnswer(t *testing.T) {
-	t.Parallel()
-	g := open(t, gateway.Options{Script: []script.Step{script.Say("hi")},
-		Admit: func(context.Context, gateway.Request) error { return errors.New("no more") }})
-	resp, err := begin(t, g, "Go.").send(t.Context())
-	if err == nil {
-		resp.Body.Close()
-	}
-	require.Error(t, err)
-	require.Equal(t, gateway.Refused, g.Log()[0].State)
-	require.Zero(t, g.Log()[0].Status)
-}
-
-func TestCloseEndsEverything(t *testing.T) {
-	t.Parallel()
-	g := open(t, gateway.Options{
-		Script: []script.Step{script.Wait(time.Hour), script.Say("hi")},
-		Admit: func(ctx context.Context, r gateway.Request) error {
-			if r.N > 1 {
-				return nil
-			}
-			<-ctx.Done()
-			return ctx.Err()
-		}})
-	gone := make(chan error, 2)
-	for range 2 {
-		go func() {
-			_, err := begin(t, g, "Go.").send(t.Context())
-			gone <- err
-		}()
-	}
-	eventually(t, func() bool { return len(g.Log()) == 2 }, "both are there")
-	require.NoError(t, g.Close())
-	require.NoError(t, g.Close())
-	require.Error(t, <-gone)
-	require.Error(t, <-gone)
-	for _, x := range g.Log() {
-		require.Equal(t, gateway.Cut, x.State)
-	}
-	_, err := begin(t, g, "Go.").send(t.Context())
-	require.Error(t, err)
-}
-
-func TestCancelledRequestStopsAtOnce(t *testing.T) {
-	t.Parallel()
-	g := scripted(t, script.Together(script.Run("one"), script.Gap(time.Hour), script.Run("two")))
-	ctx, leave := context.WithCancel(t.Context())
-	resp, err := begin(t, g, "Go.").send(ctx)
-	require.NoError(t, err)
-	defer resp.Body.Close()
-	leave()
-	eventually(t, func() bool { return g.Log()[0].State == gateway.Cut }, "cut")
-	require.Empty(t, g.Log()[0].Stop)
-}
-
-func TestProviderFailures(t *testing.T) {
-	t.Parallel()
-	fail := func(k agents.ErrorKind) *agents.Error { return agents.Errorf(k, agents.FromProvider, "no luck") }
-	limited := fail(agents.RateLimit)
-	limited.RetryAfter = 1500 * time.Millisecond
-	for name, test := range map[string]struct {
-		err    error
-		status int
-		kind   string
-	}{
-		"auth":       {fail(agents.Auth), 401, "authentication_error"},
-		"quota":      {fail(agents.Quota), 402, "billing_error"},
-		"rate limit": {limited, 429, "rate_limit_error"},
-		"overloaded": {fail(agents.Overloaded), 529, "overloaded_error"},
-		"untyped":    {errors.New("no luck"), 529, "overloaded_error"},
-		"other":      {fail(agents.Crash), 500, "api_error"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			g := scripted(t, script.Run("ls"), script.Fail(test.err), script.Say("never"))
-			c := begin(t, g, "Go.")
-			c.next()
-			for range 2 { // each time it is asked
-				resp, err := c.send(t.Context())
-				require.NoError(t, err)
-				data, err := io.ReadAll(resp.Body)
-				require.NoError(t, err)
-				resp.Body.Close()
-				require.Equal(t, test.status, resp.StatusCode)
-				require.JSONEq(t, fmt.Sprintf(`{"type":"error","request_id":"req_scripted","error":{"type":%q,"message":"no luck"}}`, test.kind), string(data))
-				if test.err == error(limited) {
-					require.Equal(t, "2", resp.Header.Get("Retry-After"), "whole seconds, rounded up")
-				}
-			}
-			x := g.Log()[2]
-			require.Equal(t, test.kind, x.Error)
-			require.Equal(t, gateway.Answered, x.State)
-			require.Zero(t, x.Usage)
-		})
-	}
-}
-
-func TestBrokenAnswers(t *testing.T) {
-	t.Parallel()
-	for _, stream := range []bool{true, false} {
-		for _, kind := range []agents.ErrorKind{agents.Network, agents.Protocol} {
-			t.Run(fmt.Sprintf("%s stream %v", kind, stream), func(t *testing.T) {
-				t.Parallel()
-				c := begin(t, scripted(t, script.Fail(agents.Errorf(kind, agents.FromProvider, "no luck"))), "Go.")
-				c.stream = stream
-				resp, err := c.send(t.Context())
-				if err != nil {
-					require.False(t, stream, "a stream begins before it is cut")
-					require.Equal(t, agents.Network, kind)
-					return
-				}
-				defer resp.Body.Close()
-				require.Equal(t, 200, resp.StatusCode)
-				if stream {
-					_, err = readStream(resp.Body, nil)
-				} else {
-					data, _ := io.ReadAll(resp.Body)
-					err = json.Unmarshal(data, &object{})
-				}
-				require.Error(t, err)
-			})
-		}
-	}
-}
-
-func TestHangingProvider(t *testing.T) {
-	t.Parallel()
-	g := scripted(t, script.Fail(agents.Errorf(agents.Timeout, agents.FromProvider, "no luck")))
-	ctx, leave := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer leave()
-	_, err := begin(t, g, "Go.").send(ctx)
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-	eventually(t, func() bool { return g.Log()[0].State == gateway.Cut }, "cut")
 }

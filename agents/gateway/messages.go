@@ -25,10 +25,10 @@ func (m *messages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == "/v1/messages/count_tokens" && r.Method == http.MethodPost:
 		m.count(w, r)
 	case path == "/v1/models" && isRead(r):
-		m.json(w, http.StatusOK, map[string]any{"data": []any{model("scripted-model")}, "has_more": false,
+		_ = m.json(w, http.StatusOK, map[string]any{"data": []any{model("scripted-model")}, "has_more": false,
 			"first_id": "scripted-model", "last_id": "scripted-model"})
 	case strings.HasPrefix(path, "/v1/models/") && isRead(r):
-		m.json(w, http.StatusOK, model(strings.TrimPrefix(path, "/v1/models/")))
+		_ = m.json(w, http.StatusOK, model(strings.TrimPrefix(path, "/v1/models/")))
 	default:
 		m.fail(w, http.StatusNotFound, "not_found_error", "no such resource: "+r.Method+" "+r.URL.Path)
 	}
@@ -93,7 +93,7 @@ func (m *messages) count(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	u := spent(q, 0)
-	m.json(w, http.StatusOK, map[string]any{"input_tokens": u.input + u.written + u.read})
+	_ = m.json(w, http.StatusOK, map[string]any{"input_tokens": u.input + u.written + u.read})
 }
 
 // readQuery reads a request's body.
@@ -224,6 +224,7 @@ func (b block) start(full bool) map[string]any {
 	return map[string]any{"type": "tool_use", "id": b.id, "name": b.name, "input": input}
 }
 
+// json answers with value. An error is that the agent is gone.
 func (m *messages) json(w http.ResponseWriter, status int, value any) error {
 	data, err := json.Marshal(value)
 	if err != nil {

@@ -49,7 +49,7 @@ var containment = sync.OnceValue(func() string {
 			kind = asInit
 		}
 	})
-	s.sup.Wait()
+	_, _ = s.sup.Wait() // kind is what it came to
 	return kind
 })
 
@@ -76,8 +76,8 @@ func statusPair() (ours, theirs *os.File, err error) {
 	if err != nil {
 		return nil, nil, os.NewSyscallError("socketpair", err)
 	}
-	unix.SetsockoptInt(fds[0], unix.SOL_SOCKET, unix.SO_PASSCRED, 1)
-	unix.SetNonblock(fds[0], true)
+	_ = unix.SetsockoptInt(fds[0], unix.SOL_SOCKET, unix.SO_PASSCRED, 1) // without it, the pid is not known
+	_ = unix.SetNonblock(fds[0], true)                                   // it fails for no open descriptor
 	return os.NewFile(uintptr(fds[0]), "status"), os.NewFile(uintptr(fds[1]), "status"), nil
 }
 

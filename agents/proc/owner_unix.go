@@ -102,9 +102,12 @@ func startUnder(kind string, c Command, path string) (*Process, error) {
 		err = werr
 	}
 	if err != nil {
-		s.end()
+		err = startError(err, path)
+		if e := s.end(); e != nil {
+			err = fmt.Errorf("%w; %w", err, e)
+		}
 		s.forget()
-		return fail(startError(err, path))
+		return fail(err)
 	}
 	p.copyStderr(c.Stderr)
 	return p, nil

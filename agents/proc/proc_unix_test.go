@@ -133,6 +133,7 @@ func TestTenMegabytesBothWays(t *testing.T) {
 		}()
 		got, err := io.ReadAll(p.Stdout)
 		require.NoError(t, err)
+		<-p.Exited() // its output is closed a little before it has ended
 		require.NoError(t, p.Close())
 		assert.True(t, bytes.Equal(want, got), "%d bytes", len(got))
 		assert.True(t, bytes.Equal(want, stderr.Bytes()), "%d bytes on stderr", stderr.Len())
@@ -224,18 +225,23 @@ func TestCloseDuringOutput(t *testing.T) {
 		c.Stderr = &stderr
 		p, err := proc.Start(c)
 		require.NoError(t, err)
-		read := make(chan int64)
+		_, err = io.ReadFull(p.Stdout, make([]byte, 1)) // output is on its way
+		require.NoError(t, err)
+		read := make(chan struct{})
 		go func() {
-			n, _ := io.Copy(io.Discard, p.Stdout)
-			read <- n
+			defer close(read)
+			_, _ = io.Copy(io.Discard, p.Stdout)
 		}()
-		time.Sleep(20 * time.Millisecond)
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() { assert.NoError(t, p.Close()) })
 		}
 		wg.Wait()
-		assert.Positive(t, <-read, "the reader got its end of file")
+		select {
+		case <-read:
+		case <-time.After(time.Minute):
+			t.Error("the reader gets no end of file")
+		}
 		stderr.Len() // under -race: nobody writes any more
 	})
 }

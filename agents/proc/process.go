@@ -102,7 +102,7 @@ func (p *Process) copyStderr(w io.Writer) {
 	go func() {
 		defer close(p.errCopied)
 		if _, err := io.Copy(onlyWriter{w}, onlyReader{p.errPipe}); err != nil {
-			io.Copy(io.Discard, onlyReader{p.errPipe})
+			_, _ = io.Copy(io.Discard, onlyReader{p.errPipe}) // or the command would wait for a reader
 		}
 	}()
 }

@@ -40,13 +40,13 @@ func Run(ctx context.Context, c Command, stdin string) (Result, error) {
 		return Result{Status: ExitStatus{Code: -1, Lost: "not started"}}, err
 	}
 	go func() {
-		io.WriteString(p.Stdin, stdin)
+		_, _ = io.WriteString(p.Stdin, stdin) // a command need not read it
 		p.Stdin.Close()
 	}()
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
-		io.Copy(stdout, p.Stdout)
+		_, _ = io.Copy(stdout, p.Stdout) // neither side fails but at its end
 	}()
 	var errs []error
 	select {

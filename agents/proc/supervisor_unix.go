@@ -78,7 +78,7 @@ func leave(code int) {
 
 // say writes one line to the owner. An owner that is gone is noticed on the control pipe.
 func say(format string, args ...any) {
-	unix.Write(fdStatus, fmt.Appendf(nil, format+"\n", args...))
+	_, _ = unix.Write(fdStatus, fmt.Appendf(nil, format+"\n", args...))
 }
 
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", " ") }
@@ -117,7 +117,7 @@ func supervise(asInit bool) {
 		leave(exitBroken)
 	}
 	for fd := fdStdin; fd <= fdStderr; fd++ {
-		unix.SetNonblock(fd, false) // programs expect blocking descriptors, and the flag is shared with whoever made the pipe
+		_ = unix.SetNonblock(fd, false) // programs expect blocking descriptors, and the flag is shared with whoever made the pipe
 	}
 	pid, err := syscall.ForkExec(s.Path, s.Args, &syscall.ProcAttr{
 		Dir: s.Dir, Env: s.Env, Files: []uintptr{fdStdin, fdStdout, fdStderr}, Sys: commandAttr(),
@@ -151,7 +151,7 @@ func supervise(asInit bool) {
 	if !asInit && guarded {
 		go func() {
 			var b [1]byte
-			fdReader(fdLifeline).Read(b[:])
+			_, _ = fdReader(fdLifeline).Read(b[:]) // whatever it returns, the other end is closed
 			end <- struct{}{}
 		}()
 	}

@@ -3,7 +3,6 @@ package replay_test
 import (
 	"context"
 	"fmt"
-	"log"
 
 	"github.com/evaltest-go/evaltest/agents"
 	"github.com/evaltest-go/evaltest/agents/replay"
@@ -15,12 +14,14 @@ func Example() {
 	)
 	session, err := replay.New(recorded).Open(context.Background(), agents.Setup{})
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	defer session.Close()
 	for event, err := range session.Send(context.Background(), "Say hello.") {
 		if err != nil {
-			log.Fatal(err)
+			fmt.Println(err)
+			return
 		}
 		fmt.Println(event.Text)
 	}

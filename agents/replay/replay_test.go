@@ -2,7 +2,6 @@ package replay_test
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -298,5 +297,5 @@ func TestFile(t *testing.T) {
 	_, err = replay.File(bad)
 	require.ErrorContains(t, err, "not a transcript")
 	_, err = replay.File(filepath.Join(dir, "missing.jsonl"))
-	require.True(t, errors.Is(err, os.ErrNotExist), "%v", err)
+	require.ErrorIs(t, err, os.ErrNotExist)
 }

@@ -137,7 +137,7 @@ func (s *session) account(e agents.Event) {
 	}
 	if r := s.setup.Record; r != nil && r.Raw != nil {
 		if line, err := json.Marshal(e); err == nil {
-			r.Raw.Write(append(line, '\n'))
+			_, _ = r.Raw.Write(append(line, '\n')) // whoever gave the writer knows of its errors
 		}
 	}
 }

@@ -20,7 +20,7 @@ import (
 // one carries out one step and returns its call and output.
 func one(t testing.TB, setup agents.Setup, step script.Step) (agents.Call, string) {
 	t.Helper()
-	tr, err := play(t, t.Context(), open(t, scripted.New(step), setup), nil)
+	tr, err := play(t.Context(), t, open(t, scripted.New(step), setup), nil)
 	require.NoError(t, err)
 	return call(t, tr, "call_1"), tr.Output("call_1")
 }
@@ -137,7 +137,7 @@ func TestProcessesLiveFromCallToCallAndToTurnButNotBeyondClose(t *testing.T) {
 		script.Run("kill $(cat pid)"),
 	), agents.Setup{Dir: dir})
 	for turn := range 2 {
-		tr, err := play(t, t.Context(), s, nil)
+		tr, err := play(t.Context(), t, s, nil)
 		require.NoError(t, err)
 		assert.Zero(t, tr.MainCalls().Failed, "turn %d: %v", turn, short(tr))
 	}
@@ -155,7 +155,7 @@ func TestProcessesLiveFromCallToCallAndToTurnButNotBeyondClose(t *testing.T) {
 func TestFoldersAreMadeWhereNoneAreGivenAndRemoved(t *testing.T) {
 	t.Parallel()
 	s := open(t, scripted.New(script.Run(`test -d "$HOME" && test -d "$TMPDIR" && printf '%s %s' "$HOME" "$TMPDIR"`)), agents.Setup{})
-	tr, err := play(t, t.Context(), s, nil)
+	tr, err := play(t.Context(), t, s, nil)
 	require.NoError(t, err)
 	require.Equal(t, agents.Completed, call(t, tr, "call_1").Status)
 	_, err = s.Close()

@@ -3,7 +3,6 @@ package scripted_test
 import (
 	"context"
 	"fmt"
-	"log"
 	"os"
 
 	"github.com/evaltest-go/evaltest/agents"
@@ -14,7 +13,8 @@ import (
 func Example() {
 	dir, err := os.MkdirTemp("", "example-")
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	defer os.RemoveAll(dir)
 	agent := scripted.New(
@@ -24,12 +24,14 @@ func Example() {
 	)
 	session, err := agent.Open(context.Background(), agents.Setup{Dir: dir})
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	defer session.Close()
 	for event, err := range session.Send(context.Background(), "What is the total?") {
 		if err != nil {
-			log.Fatal(err)
+			fmt.Println(err)
+			return
 		}
 		switch event.Kind {
 		case agents.EventCall:

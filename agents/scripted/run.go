@@ -29,7 +29,7 @@ type message struct {
 	ack     chan bool
 }
 
-func newRun(s *session, ctx context.Context) *run {
+func newRun(ctx context.Context, s *session) *run {
 	r := &run{s: s, events: make(chan *message), done: make(chan struct{})}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.unhook = context.AfterFunc(s.ctx, r.cancel)
@@ -167,7 +167,7 @@ func (r *run) record(v any) {
 		if err != nil {
 			line, _ = json.Marshal(map[string]string{"kind": "unencodable", "error": err.Error()})
 		}
-		rec.Raw.Write(append(line, '\n'))
+		_, _ = rec.Raw.Write(append(line, '\n')) // whoever gave the writer knows of its errors
 	}
 }
 

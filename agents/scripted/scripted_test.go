@@ -39,7 +39,7 @@ func open(t testing.TB, a agents.Agent, setup agents.Setup) agents.Session {
 }
 
 // play sends a message and keeps what comes in a trajectory. see may be nil; false breaks.
-func play(t testing.TB, ctx context.Context, s agents.Session, see func(agents.Event) bool) (*agents.Trajectory, error) {
+func play(ctx context.Context, t testing.TB, s agents.Session, see func(agents.Event) bool) (*agents.Trajectory, error) {
 	t.Helper()
 	tr := new(agents.Trajectory)
 	for e, err := range s.Send(ctx, "go") {
@@ -81,10 +81,10 @@ func call(t testing.TB, tr *agents.Trajectory, id string) agents.Call {
 func TestWithoutStepsItHandsBackWithAText(t *testing.T) {
 	t.Parallel()
 	s := open(t, scripted.New(), agents.Setup{})
-	tr, err := play(t, t.Context(), s, nil)
+	tr, err := play(t.Context(), t, s, nil)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"msg_1 request ", "msg_1 message Done."}, short(tr))
-	tr, err = play(t, t.Context(), s, nil)
+	tr, err = play(t.Context(), t, s, nil)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"msg_2 request ", "msg_2 message Done."}, short(tr))
 }
@@ -107,7 +107,7 @@ func TestIdsAndOrderAreThoseOfTheScript(t *testing.T) {
 	}
 	a := scripted.New(steps...)
 	for range 3 { // sessions share nothing
-		tr, err := play(t, t.Context(), open(t, a, agents.Setup{}), nil)
+		tr, err := play(t.Context(), t, open(t, a, agents.Setup{}), nil)
 		require.NoError(t, err)
 		assert.Equal(t, want, short(tr))
 		assert.Equal(t, "inner", tr.Output("call_2.2"))
@@ -120,7 +120,7 @@ func TestIdsAndOrderAreThoseOfTheScript(t *testing.T) {
 func TestACallDoesNotWaitForTheRestOfItsAnswer(t *testing.T) {
 	t.Parallel()
 	s := open(t, scripted.New(script.Together(script.Write("a", "1"), script.Gap(300*time.Millisecond), script.Write("b", "2"))), agents.Setup{})
-	tr, err := play(t, t.Context(), s, nil)
+	tr, err := play(t.Context(), t, s, nil)
 	require.NoError(t, err)
 	a, b := call(t, tr, "call_1"), call(t, tr, "call_2")
 	assert.Less(t, a.Ended, b.Began)
@@ -143,11 +143,11 @@ func TestNothingOfTheNextAnswerHappensWhileTheLoopsBodyHasItsRequest(t *testing.
 		}
 		return true
 	}
-	_, err := play(t, t.Context(), s, see)
+	_, err := play(t.Context(), t, s, see)
 	require.NoError(t, err)
 	assert.NoFileExists(t, filepath.Join(dir, "b"))
 	// The request was never sent: the next message gets its answer.
-	tr, err := play(t, t.Context(), s, nil)
+	tr, err := play(t.Context(), t, s, nil)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"msg_2 request ", "msg_2 call_2", "msg_2 call_2 completed", "msg_3 request ", "msg_3 message end"}, short(tr))
 }
@@ -156,7 +156,7 @@ func TestACallThatWasNotBegunIsDeniedInTheTail(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s := open(t, scripted.New(script.Write("a", "1")), agents.Setup{Dir: dir})
-	tr, err := play(t, t.Context(), s, func(e agents.Event) bool { return e.Kind != agents.EventCall })
+	tr, err := play(t.Context(), t, s, func(e agents.Event) bool { return e.Kind != agents.EventCall })
 	require.NoError(t, err)
 	f, err := s.Close()
 	require.NoError(t, err)
@@ -179,7 +179,7 @@ func TestACommandThatWasCutIsUnresolvedInTheTailWithWhatItSaid(t *testing.T) {
 		}
 		cancel()
 	}()
-	tr, err := play(t, ctx, s, nil)
+	tr, err := play(ctx, t, s, nil)
 	var e *agents.Error
 	require.ErrorAs(t, err, &e)
 	assert.Equal(t, agents.Interrupted, e.Kind)
@@ -241,7 +241,7 @@ func TestPermitIsAskedAboutTheCallsOfOneAnswerAtTheSameTime(t *testing.T) {
 			return agents.Decision{Reason: "neither"}
 		},
 	})
-	tr, err := play(t, t.Context(), s, nil)
+	tr, err := play(t.Context(), t, s, nil)
 	require.NoError(t, err)
 	assert.Equal(t, 2, tr.MainCalls().Denied)
 	assert.Equal(t, "neither", tr.Output("call_2"))
@@ -263,7 +263,7 @@ func TestToolListsAreHonoured(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			x := fstest.MapFS{"SKILL.md": {Data: []byte("---\nname: x\n---\n")}}
-			tr, err := play(t, t.Context(), open(t, scripted.New(steps...), agents.Setup{Allow: c.allow, Deny: c.deny, Skills: []fs.FS{x}}), nil)
+			tr, err := play(t.Context(), t, open(t, scripted.New(steps...), agents.Setup{Allow: c.allow, Deny: c.deny, Skills: []fs.FS{x}}), nil)
 			require.NoError(t, err)
 			var denied []string
 			for call := range tr.Calls() {
@@ -286,9 +286,9 @@ func TestAFailureEndsTheSession(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := open(t, scripted.New(steps...), agents.Setup{})
-			_, err := play(t, t.Context(), s, nil)
+			_, err := play(t.Context(), t, s, nil)
 			assert.Same(t, want, err)
-			tr, err := play(t, t.Context(), s, nil)
+			tr, err := play(t.Context(), t, s, nil)
 			assert.Same(t, want, err)
 			assert.Zero(t, tr.Len())
 		})
@@ -302,7 +302,7 @@ func TestAnAnswerThatIsStillWaitedForCanBeInterrupted(t *testing.T) {
 		"streaming": script.Together(script.Say("a"), script.Gap(time.Hour), script.Say("b")),
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-		_, err := play(t, ctx, open(t, scripted.New(step), agents.Setup{}), nil)
+		_, err := play(ctx, t, open(t, scripted.New(step), agents.Setup{}), nil)
 		cancel()
 		var e *agents.Error
 		require.ErrorAs(t, err, &e, name)
@@ -320,7 +320,7 @@ func TestTools(t *testing.T) {
 		scripted.Tool("broken", func(context.Context, json.RawMessage) (string, error) { return "half", errors.New("lost the rest") }),
 		scripted.Tool("down", func(context.Context, json.RawMessage) (string, error) { return "", typed }),
 	)
-	tr, err := play(t, t.Context(), open(t, a, agents.Setup{}), nil)
+	tr, err := play(t.Context(), t, open(t, a, agents.Setup{}), nil)
 	assert.Same(t, typed, err, "an *agents.Error is no result of a tool")
 	for id, want := range map[string]string{
 		"call_1": `completed hello {"who":"you"}`, "call_2": "failed half\nlost the rest", "call_3": "denied unknown: no tool named mcp__db__query",
@@ -335,7 +335,7 @@ func TestTools(t *testing.T) {
 func TestAPanicOfATaskIsAnErrorOfTheHarness(t *testing.T) {
 	t.Parallel()
 	boom := scripted.Tool("boom", func(context.Context, json.RawMessage) (string, error) { panic("boom") })
-	_, err := play(t, t.Context(), open(t, scripted.With([]script.Step{script.Call("boom", nil)}, boom), agents.Setup{}), nil)
+	_, err := play(t.Context(), t, open(t, scripted.With([]script.Step{script.Call("boom", nil)}, boom), agents.Setup{}), nil)
 	var e *agents.Error
 	require.ErrorAs(t, err, &e)
 	assert.Equal(t, agents.Harness, e.Kind)
@@ -379,7 +379,7 @@ func TestTheRawStreamIsALineAnEvent(t *testing.T) {
 	var raw lockedBuilder
 	s := open(t, scripted.New(script.Run("printf '\\377'"), script.Fail(agents.Errorf(agents.Auth, agents.FromProvider, "no"))),
 		agents.Setup{Record: &agents.Record{Raw: &raw}})
-	tr, err := play(t, t.Context(), s, nil)
+	tr, err := play(t.Context(), t, s, nil)
 	require.Error(t, err)
 	s.Close()
 	var kinds []string
@@ -406,7 +406,7 @@ func TestManySessionsAtOnceDoNotMeet(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "mine"), fmt.Append(nil, i), 0o600))
 		s := open(t, a, agents.Setup{Dir: dir})
 		all.Go(func() {
-			tr, err := play(t, t.Context(), s, nil)
+			tr, err := play(t.Context(), t, s, nil)
 			if assert.NoError(t, err) {
 				assert.Equal(t, fmt.Sprint(i), tr.Output("call_3"))
 			}

@@ -45,7 +45,7 @@ func open(answers []script.Answer, tools map[string]ToolFunc, setup agents.Setup
 	s := &session{setup: setup, tools: tools, skills: map[string]fs.FS{}, main: &thread{answers: answers}}
 	defer func() {
 		if err != nil {
-			s.release()
+			_ = s.release() // err is the reason
 			err = agents.AsError(fmt.Errorf("scripted: open session: %w", err), agents.SetupError, agents.FromHarness)
 		}
 	}()
@@ -102,7 +102,7 @@ func (s *session) begin(ctx context.Context, prompt string) (*run, error) {
 	case ctx.Err() != nil:
 		return nil, agents.Errorf(agents.Interrupted, agents.FromHarness, "scripted: send: %w", context.Cause(ctx))
 	}
-	r := newRun(s, ctx)
+	r := newRun(ctx, s)
 	s.running = r
 	s.main.heard(prompt)
 	go r.work()

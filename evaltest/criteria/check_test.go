@@ -97,7 +97,7 @@ func TestCheckPanicIsTheAuthorsError(t *testing.T) {
 		}),
 		"of another's code": check(func(_ require.TestingT, _ *evaltest.Trial) {
 			at = here(1)
-			strings.Repeat("x", -1)
+			_ = strings.Repeat("x", -1)
 		}),
 		"a score": criteria.CheckScore("x", func(context.Context, *evaltest.Trial) (evaltest.Score, error) {
 			at = here(1)

@@ -2,7 +2,6 @@ package criteria_test
 
 import (
 	"context"
-	"errors"
 	"math"
 	"testing"
 	"time"
@@ -266,7 +265,7 @@ func TestMisuseOfLiveCriteria(t *testing.T) {
 		assert.Equal(t, undecided, tc.c.LiveVerdict(tr), "%v", tc.c)
 		_, err := tc.c.Grade(context.Background(), &evaltest.Trial{Trajectory: tr})
 		require.Error(t, err)
-		assert.False(t, errors.Is(err, evaltest.ErrOpen))
+		assert.NotErrorIs(t, err, evaltest.ErrOpen)
 		assert.NotEmpty(t, tc.c.String())
 		tc.c.StopPolarities()
 	}

@@ -41,10 +41,13 @@ func (d *desk) copyWorkspace(ctx context.Context, w *workspace, dir string, file
 			return "", copyFault(err)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.folders)) {
-		// Last, since nothing can be put into a folder that is read-only. Put may have replaced it.
-		if info, err := root.Lstat(name); err == nil && info.IsDir() {
-			defer root.Chmod(name, c.folders[name])
+	// Last, and from the inside out, since nothing can be changed in a folder that is read-only.
+	for _, name := range slices.Backward(slices.Sorted(maps.Keys(c.folders))) {
+		if info, err := root.Lstat(name); err != nil || !info.IsDir() {
+			continue // put replaced it
+		}
+		if err := root.Chmod(name, c.folders[name]); err != nil {
+			return "", copyFault(err)
 		}
 	}
 	return to, nil

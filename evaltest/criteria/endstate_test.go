@@ -2,7 +2,6 @@ package criteria_test
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -183,7 +182,7 @@ func TestMisuse(t *testing.T) {
 func assertAuthors(t *testing.T, err error) {
 	t.Helper()
 	var typed *agents.Error
-	assert.False(t, errors.As(err, &typed), "%v", err)
+	assert.NotErrorAs(t, err, &typed)
 	assert.Equal(t, reflect.TypeOf(evaltest.AuthorError("x")), reflect.TypeOf(err), "%v", err)
 }
 

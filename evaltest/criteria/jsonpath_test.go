@@ -2,7 +2,6 @@ package criteria
 
 import (
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 
@@ -48,7 +47,7 @@ func TestLookup(t *testing.T) {
 		if r.errs != "" {
 			require.Error(t, err, r.path)
 			var none *noValue
-			assert.True(t, errors.As(err, &none), "%s: %v", r.path, err)
+			assert.ErrorAs(t, err, &none, r.path)
 			assert.Contains(t, err.Error(), r.errs, r.path)
 			continue
 		}
@@ -86,7 +85,7 @@ func TestLookupSyntax(t *testing.T) {
 		_, err := lookup(nil, path)
 		require.Error(t, err, path)
 		var none *noValue
-		assert.False(t, errors.As(err, &none), "%s reads as absent: %v", path, err)
+		assert.NotErrorAs(t, err, &none, "%s reads as absent", path)
 		assert.Contains(t, err.Error(), says, path)
 	}
 }

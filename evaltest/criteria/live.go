@@ -6,7 +6,6 @@ import (
 
 	"github.com/evaltest-go/evaltest/agents"
 	"github.com/evaltest-go/evaltest/evaltest"
-	"github.com/evaltest-go/evaltest/evaltest/verdict"
 )
 
 // live is what every live criterion of this package has: a name, the kinds of call that it judges, and, when it was built from
@@ -31,11 +30,7 @@ func misuse(constructor, format string, args ...any) error {
 	return fmt.Errorf("criteria: %s: "+format, append([]any{constructor}, args...)...)
 }
 
-var (
-	zero, one = evaltest.PassIf(false), evaltest.PassIf(true)
-	passed    = verdict.Of(verdict.Passed)
-	failed    = verdict.Of(verdict.Failed)
-)
+var zero, one = evaltest.PassIf(false), evaltest.PassIf(true)
 
 // verdictOf is what a live verdict may say of a score that lies in i.
 func verdictOf(i evaltest.Interval) evaltest.Verdict {

@@ -92,7 +92,7 @@ func (j *Journal) create() error {
 		break
 	}
 	if err := j.log.append(typeRun, "", j.process); err != nil {
-		j.Close()
+		_ = j.Close() // nothing was written that could be lost
 		return err
 	}
 	return syncDir(j.dir)

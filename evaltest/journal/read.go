@@ -151,7 +151,7 @@ func (rd *reader) record(line []byte) error {
 	if err := json.Unmarshal(line, &e); err != nil {
 		// A newer version may give a field another shape; its number is the better message.
 		var head struct{ V int }
-		if json.Unmarshal(line, &head); head.V <= Version {
+		if json.Unmarshal(line, &head) != nil || head.V <= Version {
 			return fmt.Errorf("a broken line: %w", err)
 		}
 		e.V = head.V

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -190,7 +189,8 @@ func TestValueThatIsNoJSONIsAnErrorOfItsRecord(t *testing.T) {
 	j := openAt(t, dir)
 	tr := begin(t, j, "TestBad")
 	assert.Error(t, tr.Criterion(CriterionResult{Name: "bad", Score: verdict.Exactly(verdict.Points(math.NaN()))}))
-	assert.ErrorContains(t, tr.Criterion(CriterionResult{Name: "worse", Score: verdict.Unknown, Err: &agents.Error{}}), "cannot be written as JSON")
+	panics := &agents.Error{Err: (*fs.PathError)(nil)}
+	assert.ErrorContains(t, tr.Criterion(CriterionResult{Name: "worse", Score: verdict.Unknown, Err: panics}), "cannot be written as JSON")
 	require.NoError(t, tr.Criterion(result(1)))
 	run, err := Read(dir)
 	require.NoError(t, err)
@@ -208,7 +208,7 @@ func TestNoChangesIsNotNoRecord(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, none.Dir(), run.Trials[0].Dir, "trials are ordered by their start")
 	_, err = run.Trials[0].Changes()
-	assert.True(t, errors.Is(err, fs.ErrNotExist))
+	assert.ErrorIs(t, err, fs.ErrNotExist)
 	cs, err := run.Trials[1].Changes()
 	require.NoError(t, err)
 	assert.Empty(t, cs)

@@ -17,8 +17,11 @@ import (
 // where it was, and no later [Sweep] removes it. After Keep there is no work folder any more.
 func (w *Workspace) Keep(dest string) error {
 	if err := w.keep(dest, os.Rename); err != nil {
-		os.WriteFile(filepath.Join(w.root, keptFile), nil, 0o644) // without it, Sweep still waits for a week
-		return fmt.Errorf("workspace: keep %s as %s: %w", w.work, dest, err)
+		err = fmt.Errorf("workspace: keep %s as %s: %w", w.work, dest, err)
+		if e := os.WriteFile(filepath.Join(w.root, keptFile), nil, 0o644); e != nil {
+			err = fmt.Errorf("%w; copy it before a week is over, when it is removed, for it cannot be marked either: %w", err, e)
+		}
+		return err
 	}
 	return nil
 }
@@ -45,12 +48,10 @@ func (w *Workspace) keep(dest string, rename func(from, to string) error) error 
 	partial := dest + ".partial"
 	t := tree{src: w.work, dst: partial, note: w.note, salvage: true, link: func(target, _ string) string { return target }}
 	if err := t.copyDir("."); err != nil {
-		removeTree(partial)
-		return err
+		return errors.Join(err, removeTree(partial))
 	}
 	if err := os.Rename(partial, dest); err != nil {
-		removeTree(partial)
-		return err
+		return errors.Join(err, removeTree(partial))
 	}
 	if err := removeTree(w.work); err != nil {
 		w.note("the workspace was kept, but is also still in %s: %v", w.work, err)
@@ -89,7 +90,7 @@ func openUp(path string) {
 		return
 	}
 	if fi.Mode()&0o700 != 0o700 {
-		os.Chmod(path, fi.Mode().Perm()|0o700)
+		_ = os.Chmod(path, fi.Mode().Perm()|0o700)
 	}
 	entries, _ := os.ReadDir(path)
 	for _, e := range entries {

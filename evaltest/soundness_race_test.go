@@ -1,0 +1,5 @@
+//go:build race
+
+package evaltest_test
+
+const raceEnabled = true
