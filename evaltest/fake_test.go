@@ -75,6 +75,7 @@ func (tb *fakeTB) Name() string                { return tb.name }
 func (tb *fakeTB) Log(args ...any)             { tb.add(fmt.Sprint(args...)) }
 func (tb *fakeTB) Fail()                       { tb.failed = true }
 func (tb *fakeTB) Failed() bool                { return tb.failed }
+func (tb *fakeTB) Skipped() bool               { return tb.skipped }
 func (tb *fakeTB) Error(args ...any)           { tb.add(fmt.Sprint(args...)); tb.failed = true }
 func (tb *fakeTB) FailNow()                    { tb.failed = true; runtime.Goexit() }
 func (tb *fakeTB) Fatal(args ...any)           { tb.Error(args...); tb.FailNow() }

@@ -111,6 +111,7 @@ func (a *attempt) grade(ctx context.Context, j *judged) (Score, error) {
 	e.mu.Lock()
 	e.grading, e.misused = j, ""
 	e.mu.Unlock()
+	failedBefore := e.Failed()
 	type graded struct {
 		score Score
 		err   error
@@ -144,6 +145,8 @@ func (a *attempt) grade(ctx context.Context, j *judged) (Score, error) {
 	e.grading, e.misused = nil, ""
 	e.mu.Unlock()
 	switch {
+	case misused == "" && !failedBefore && e.Failed():
+		return Score{}, agents.Errorf(agents.Judge, agents.FromAuthor, "the test itself was failed inside a criterion, where that says nothing of the score: use the t that Check hands in")
 	case misused != "":
 		return Score{}, agents.Errorf(agents.Judge, agents.FromAuthor, "the eval's own T was used inside a criterion, where it says nothing of the score: %s", misused)
 	case errors.Is(g.err, ErrOpen):
@@ -222,7 +225,21 @@ func (a *attempt) openError() *agents.Error {
 			open = append(open, describe(c.ToolCall))
 		}
 	}
+	if len(open) == 0 {
+		return agents.Errorf(agents.Contract, agents.FromAuthor, "Grade says that calls leave the score open, and no call is open: %s", strings.Join(a.openNames(), ", "))
+	}
 	return agents.Errorf(agents.Timeout, agents.FromAgent, "the end of calls was never seen, which leaves the verdict open: %s", strings.Join(open, "; "))
+}
+
+// openNames are the gating criteria whose Grade left the score open.
+func (a *attempt) openNames() []string {
+	var names []string
+	for i, r := range a.results {
+		if r.Open && !a.watch.judged[i].advisory {
+			names = append(names, r.Name)
+		}
+	}
+	return names
 }
 
 // holdShadow holds what mode shadow recorded against the full run.

@@ -150,6 +150,9 @@ func (e *T) misuse(format string, args ...any) {
 	e.TB.Fatal(e.clean("evaltest: MISUSE: " + fmt.Sprintf(format, args...)))
 }
 
+// plain is the text of an error without the name of the package it comes from.
+func plain(err error) string { return strings.TrimPrefix(err.Error(), "verdict: ") }
+
 // skip skips the test for a reason that is neither measured nor red.
 func (e *T) skip(format string, args ...any) {
 	e.Helper()

@@ -47,7 +47,7 @@ func mainCode(m interface{ Run() int }, opts ...Option) int {
 	defaultsOfPackage.Unlock()
 	code := m.Run()
 	if code == 0 && asked.Load() > 0 && measured.Load() == 0 {
-		fmt.Fprintf(os.Stderr, "evaltest: ERROR: %d trials were to be measured and none was; see the skipped tests (go test -v) for why\n", asked.Load())
+		fmt.Fprintf(os.Stderr, "evaltest: ERROR: %s asked to measure something, and none did; see the skipped tests (go test -v) for why\n", count(int(asked.Load()), "eval"))
 		return 1
 	}
 	return code

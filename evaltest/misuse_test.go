@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -34,7 +35,7 @@ func TestMisuseIsReportedAtTheAuthorsLine(t *testing.T) {
 		{"threshold of zero", "threshold 0 is not in (0, 1]", func(tb *fakeTB) { evaltest.New(tb, idle).Expect(pass, evaltest.PassAt(0)) }},
 		{"threshold above one", "threshold 1.1 is not in (0, 1]", func(tb *fakeTB) { evaltest.New(tb, idle).Expect(pass, evaltest.PassAt(1.1)) }},
 		{"threshold NaN", "threshold NaN is not", func(tb *fakeTB) { evaltest.New(tb, idle).Expect(pass, evaltest.PassAt(math.NaN())) }},
-		{"gate threshold", "MinScore: verdict: threshold 2", func(tb *fakeTB) { evaltest.New(tb, idle, evaltest.MinScore(2)) }},
+		{"gate threshold", "MinScore: threshold 2", func(tb *fakeTB) { evaltest.New(tb, idle, evaltest.MinScore(2)) }},
 		{"timeout", "Timeout(0s)", func(tb *fakeTB) { evaltest.New(tb, idle).Expect(pass, evaltest.Timeout(0)) }},
 		{"limit of zero", "MaxTurns(0): a limit is a positive number", func(tb *fakeTB) { evaltest.New(tb, idle, evaltest.MaxTurns(0)) }},
 		{"empty gate", "asks for nothing", func(tb *fakeTB) { evaltest.New(tb, idle).Run("go") }},
@@ -80,6 +81,10 @@ func TestMisuseIsReportedAtTheAuthorsLine(t *testing.T) {
 			e.Expect(pass)
 			e.Run()
 		}},
+		{"never run", "the eval made at", func(tb *fakeTB) { evaltest.New(tb, idle).Expect(pass) }},
+		{"advisory and required", "cannot be Advisory and Required", func(tb *fakeTB) { evaltest.New(tb, idle).Expect(pass, evaltest.Advisory(), evaltest.Required()) }},
+		{"no such skills", "Skills: ", func(tb *fakeTB) { evaltest.New(tb, idle, evaltest.Skills("testdata/none")) }},
+		{"a folder that is not there", "Workspace of testdata/none: ", func(tb *fakeTB) { evaltest.New(tb, idle).Workspace(os.DirFS("testdata/none")) }},
 		{"nil criterion", "the criterion is nil", func(tb *fakeTB) { evaltest.New(tb, idle).Expect(nil) }},
 		{"nil pointer", "the criterion is nil", func(tb *fakeTB) { evaltest.New(tb, idle).StopWhen(evaltest.Pass, (*skill)(nil)) }},
 		{"nil option", "an option is nil", func(tb *fakeTB) { evaltest.New(tb, nil) }},
@@ -137,6 +142,10 @@ func TestMisuseInsideACriterionIsItsAuthorsError(t *testing.T) {
 			e.Fatal("no")
 			return evaltest.PassIf(true), nil
 		}},
+		{"the test itself", "the test itself was failed inside a criterion", func(e *evaltest.T) (evaltest.Score, error) {
+			e.TB.Fail()
+			return evaltest.PassIf(true), nil
+		}},
 		{"panic", "panic: oh", func(*evaltest.T) (evaltest.Score, error) { panic("oh") }},
 		{"score above one", "Points(2) is not in [0, 1]", func(*evaltest.T) (evaltest.Score, error) { return evaltest.Points(2), nil }},
 		{"score NaN", "Points(NaN) is not in [0, 1]", func(*evaltest.T) (evaltest.Score, error) { return evaltest.Points(math.NaN()), nil }},
@@ -155,7 +164,7 @@ func TestMisuseInsideACriterionIsItsAuthorsError(t *testing.T) {
 			assert.True(t, tb.failed, "an author's error is red, even where errors are skipped")
 			assert.Contains(t, tb.text(), tc.want)
 			assert.Contains(t, tb.text(), "ERROR")
-			assert.Contains(t, tb.text(), "of author")
+			assert.Contains(t, tb.text(), "(author)")
 			assert.Contains(t, tb.attrs["evaltest.outcome"], "errored")
 		})
 	}

@@ -157,7 +157,11 @@ func MCPServer(m agents.MCPServer) Option {
 	})
 }
 
-// Env adds to the agent's environment, as "KEY=value". Values of four bytes or more are kept out of every record.
+// maskFrom is the length from which a value of Env is taken for a secret: "true" and the like would make records unreadable.
+const maskFrom = 8
+
+// Env adds to the agent's environment, as "KEY=value". Values of eight bytes or more are kept out of every record; use
+// Secret for a shorter one.
 func Env(kv ...string) Option {
 	return option(func(s *settings) error {
 		for _, e := range kv {
@@ -165,7 +169,7 @@ func Env(kv ...string) Option {
 			if !ok || k == "" {
 				return fmt.Errorf("Env %q: write it as KEY=value", e)
 			}
-			if len(v) >= 4 {
+			if len(v) >= maskFrom {
 				s.secret(k, v)
 			}
 			s.env = append(s.env, e)
@@ -218,7 +222,7 @@ func MinScore(x float64) Option {
 	return option(func(s *settings) error {
 		r, err := verdict.Threshold(x)
 		if err != nil {
-			return fmt.Errorf("MinScore: %w", err)
+			return fmt.Errorf("MinScore: %s", plain(err))
 		}
 		s.gate.MinScore = r
 		return nil
@@ -370,7 +374,7 @@ func Timeout(d time.Duration) CriterionOption {
 func Advisory() ExpectOption { return expectOption(func(s *spec) { s.advisory = true }) }
 
 // Prevent has the agent refused, at its permission gate and before any effect, a call with which the criterion would
-// fail. For the criterion the call then counts as run. For StopWhen(Fail, …).
+// fail, in every mode: with EVALTEST_STOP=off, too. For the criterion the call then counts as run. For StopWhen(Fail, …).
 func Prevent() ArmOption { return armOption(func(s *spec) { s.prevent = true }) }
 
 func (s *spec) fail(err error) {

@@ -32,11 +32,11 @@ func (a *attempt) headline() string {
 	case OutcomeFailed:
 		return fmt.Sprintf("FAILED: score %s, gate: %s", score, a.e.gate)
 	case OutcomeUndecided:
-		return fmt.Sprintf("UNDECIDED: the armed criteria had no answer within the %s; this is no verdict on the agent", t.Limit)
+		return fmt.Sprintf("UNDECIDED (no verdict on the agent): the armed criteria had no answer within the %s; a larger StepBudget gives them more", t.Limit)
 	case OutcomeNotRun:
-		return fmt.Sprintf("ERROR: not run: %s", t.Err.Message())
+		return fmt.Sprintf("ERROR (no verdict on the agent): not run: %s", t.Err.Message())
 	}
-	return fmt.Sprintf("ERROR: %s of %s: %s: this is no verdict on the agent", t.Err.Kind, t.Err.Source, firstLine(t.Err.Message()))
+	return fmt.Sprintf("ERROR (no verdict on the agent): %s (%s): %s", t.Err.Kind, t.Err.Source, firstLine(t.Err.Message()))
 }
 
 // text is the report of the attempt, for people. brief leaves out what only a failure is looked at for.
@@ -75,8 +75,9 @@ func (a *attempt) text(brief bool) string {
 		}
 		field("shadow", "%s would have stopped at turn %d, call %d with %v: %s", s.Mode, s.Turn, s.ToolCall, s.Verdict, said)
 	}
-	if a.err != nil && !a.notRun { // what came of a criterion is said with it
-		field("error", "%s of %s: %s", a.err.Kind, a.err.Source, indent(a.err.Message()))
+	// What came of a criterion is said with it, and what fits the headline is said there.
+	if a.err != nil && !a.notRun && (t.Outcome != OutcomeErrored || strings.Contains(strings.TrimSpace(a.err.Message()), "\n")) {
+		field("error", "%s (%s): %s", a.err.Kind, a.err.Source, indent(a.err.Message()))
 	}
 	if len(a.results) > 0 {
 		b.WriteString(a.table())
@@ -84,11 +85,11 @@ func (a *attempt) text(brief bool) string {
 	for i, r := range a.results {
 		a.details(&b, a.watch.judged[i], r)
 	}
+	for _, n := range a.notes {
+		field("note", "%s", indent(n))
+	}
 	if !brief {
 		a.acts(&b)
-		for _, n := range a.notes {
-			field("note", "%s", indent(n))
-		}
 		if t.Record != "" {
 			field("transcript", "%s", filepath.Join(t.Record, "transcript.jsonl"))
 		}
@@ -114,10 +115,10 @@ func (a *attempt) describeAgent() string {
 	t := a.trial
 	s += fmt.Sprintf("; %s, %s, %s", count(t.Trajectory.Turns(), "turn"), count(t.Trajectory.MainCalls().Dispatched(), "call"),
 		count(int(t.Usage.Tokens()), "token"))
-	if t.Usage.Cost > 0 {
+	if t.Usage.Cost > 0 && !a.e.scripted {
 		s += fmt.Sprintf(", $%.4f", t.Usage.Cost)
 	}
-	return s + fmt.Sprintf(", %v", t.Took.Round(time.Millisecond))
+	return s + fmt.Sprintf(", %v", a.agent.Round(time.Millisecond))
 }
 
 // table is what each criterion came to.
@@ -182,8 +183,8 @@ func (a *attempt) details(b *strings.Builder, j *judged, r CriterionResult) {
 	case r.Violation != "":
 		fmt.Fprintf(b, "  %s: %s broke its contract: %s\n", j.source, name, indent(r.Violation))
 	case r.Err != nil:
-		fmt.Fprintf(b, "  %s: %s: %s of %s: %s\n", j.source, name, r.Err.Kind, r.Err.Source, indent(r.Err.Message()))
-	case r.Score.Lo.Reason != "" && r.Verdict != Passed:
+		fmt.Fprintf(b, "  %s: %s: %s (%s): %s\n", j.source, name, r.Err.Kind, r.Err.Source, indent(r.Err.Message()))
+	case r.Score.Lo.Reason != "" && (r.Verdict != Passed || r.Score.Lo.Cmp(PassIf(true)) != 0):
 		fmt.Fprintf(b, "  %s: %s\n", name, indent(r.Score.Lo.Reason))
 	}
 }

@@ -85,9 +85,10 @@ func (a *attempt) faults() []string {
 		case r.Violation != "":
 			out = append(out, fmt.Sprintf("%s broke its contract", r.Name))
 		case r.Err != nil && alwaysRed(r.Err):
-			out = append(out, fmt.Sprintf("%s: %s of %s", r.Name, r.Err.Kind, r.Err.Source))
+			out = append(out, fmt.Sprintf("%s: %s (%s)", r.Name, r.Err.Kind, r.Err.Source))
 		}
 	}
+	out = append(out, a.torn...)
 	for _, s := range a.shadow {
 		if s.Mode == "sound" && !s.Held && a.isMeasured() {
 			out = append(out, "a sound stop would have changed the verdict: please report this as a bug of evaltest")
@@ -132,6 +133,10 @@ func (e *T) attributes(a *attempt) {
 	set("agent_version", a.info.Version)
 	set("model", a.model())
 	set("tokens", fmt.Sprint(t.Usage.Tokens()))
-	set("cost", fmt.Sprintf("%.6f", t.Usage.Cost))
+	cost := t.Usage.Cost
+	if e.scripted {
+		cost = 0 // what the agent thinks that the script cost
+	}
+	set("cost", fmt.Sprintf("%.6f", cost))
 	set("record", t.Record)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/evaltest-go/evaltest/agents"
@@ -59,6 +60,7 @@ type attempt struct {
 	results  []CriterionResult
 	shadow   []journal.Shadow
 	notes    []string
+	torn     []string // how tearing down failed
 	kept     string
 	// leftBehind: the agent did not let go, so that something of it may still be at work.
 	leftBehind bool
@@ -91,7 +93,7 @@ func (a *attempt) newWatch() {
 	e := a.e
 	w := &watch{
 		news: make(chan struct{}), tr: a.trial.Trajectory, gate: e.gate, rules: rulesOf(e.mode), limits: e.limits,
-		drain: e.drain, prices: e.prices, last: map[string]string{}, open: map[answer]int{},
+		drain: e.drain, prices: e.prices, last: map[string]string{}, open: map[answer]int{}, detached: map[string]bool{},
 	}
 	for _, s := range e.specs {
 		w.judged = append(w.judged, newJudged(s))
@@ -257,10 +259,10 @@ func (a *attempt) tearDown(ctx context.Context) {
 	}
 	for _, f := range slices.Backward(a.e.teardowns) {
 		if err := guarded(func() error { return f(context.WithoutCancel(ctx), a.trial) }); err != nil {
-			a.notes = append(a.notes, fmt.Sprintf("TearDown: %v", err))
-			a.e.TB.Error(a.e.clean(fmt.Sprintf("evaltest: MISUSE: TearDown: %v", err)))
+			a.torn = append(a.torn, fmt.Sprintf("TearDown: %v", err))
 		}
 	}
+	a.notes = append(a.notes, a.torn...)
 }
 
 // settle keeps or removes the workspace and writes the verdict.
@@ -276,6 +278,10 @@ func (a *attempt) settle() {
 	}
 	if a.record == nil {
 		return
+	}
+	// For who looks at the folder alone; the journal has it all.
+	if err := os.WriteFile(filepath.Join(a.record.Dir(), "report.txt"), []byte(a.e.clean(a.text(false))+"\n"), 0o666); err != nil {
+		a.notes = append(a.notes, fmt.Sprintf("write the report: %v", err))
 	}
 	mask := newMasker(a.e.secrets)
 	v := journal.Verdict{
@@ -359,10 +365,14 @@ func (a *attempt) setupOf() (agents.Setup, error) {
 // reproduce is the command that runs this eval again.
 func (e *T) reproduce() string {
 	cmd := ""
-	for _, name := range []string{envAgent, envModel, envGateway, envLive, envStop} {
-		if v := os.Getenv(name); v != "" {
-			cmd += name + "=" + quoteShell(v) + " "
-		}
+	settings := slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return !strings.HasPrefix(name, "EVALTEST_") || name == proc.Marker || name == envKeep || name == envOnError || name == "EVALTEST_DIR"
+	})
+	slices.Sort(settings)
+	for _, kv := range settings {
+		name, value, _ := strings.Cut(kv, "=")
+		cmd += name + "=" + quoteShell(value) + " "
 	}
 	return cmd + "go test -count=1 -run " + quoteShell(runPattern(e.Name())) + " " + quoteShell(e.pkg)
 }

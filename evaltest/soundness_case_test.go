@@ -310,6 +310,7 @@ func (g *scriptMaker) call(thread string, depth int) *simCall {
 // simTB is the test that an eval of the property believes to be in.
 type simTB struct{ testing.TB }
 
+func (simTB) Failed() bool      { return false }
 func (simTB) Helper()           {}
 func (simTB) Name() string      { return "TestSimulated" }
 func (simTB) Fatal(args ...any) { panic(fmt.Sprint(args...)) }

@@ -135,4 +135,3 @@ func (s *simStats) add(t simStats) {
 	s.errored += t.errored
 	s.completions += t.completions
 }
-

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/evaltest-go/evaltest/agents"
+	"github.com/evaltest-go/evaltest/evaltest/internal/workspace"
 	"github.com/evaltest-go/evaltest/evaltest/verdict"
 )
 
@@ -63,16 +64,32 @@ func New(tb testing.TB, opts ...Option) *T {
 	e.info = e.settings.agent.Info()
 	e.n = occurrence(tb.Name())
 	e.choose()
+	for _, dir := range e.skills {
+		if _, err := workspace.ListSkills(dir); err != nil {
+			e.misuse("Skills: %v", err)
+		}
+	}
+	tb.Cleanup(e.forgotten)
 	if e.failOnLimit {
 		e.add(&spec{criterion: noLimit{}}, "FailOnLimit")
 	}
 	return e
 }
 
+// forgotten reports an eval that was made and never run: a green test that asked nothing.
+func (e *T) forgotten() {
+	if !e.ran && !e.TB.Failed() && !e.TB.Skipped() {
+		e.TB.Error(e.clean("evaltest: MISUSE: the eval made at " + e.source + " was never run: call Run"))
+	}
+}
+
 // choose decides whether the eval runs here, and with what in the model's place.
 func (e *T) choose() {
 	e.Helper()
 	if e.embedded && !e.hasScript {
+		if os.Getenv(envAgent) != "" {
+			asked.Add(1)
+		}
 		e.skip("the embedded agent has nothing to do: the eval has no Script; name another agent with %s or Agent", envAgent)
 	}
 	if len(e.only) > 0 && !slices.Contains(e.only, e.info.Name) {
@@ -90,6 +107,7 @@ func (e *T) choose() {
 			e.misuse("%s=script: agent %s cannot be given a scripted model", envGateway, e.info.Name)
 		}
 	case e.scripted && !e.hasScript:
+		asked.Add(1)
 		e.skip("%s=script: the eval has no Script for the model to play", envGateway)
 	}
 	if e.info.Live && !e.scripted && !e.live {
@@ -108,9 +126,17 @@ func (e *T) Workspace(fsys fs.FS) {
 		e.misuse("Workspace(nil): give a file system, such as os.DirFS(\"testdata/starter\")")
 	}
 	if _, err := fs.Stat(fsys, "."); err != nil {
-		e.misuse("Workspace: %v", err)
+		e.misuse("Workspace%s: %v", rootOf(fsys), err)
 	}
 	e.workspace = append(e.workspace, func(w filler) error { return w.CopyFS(fsys) })
+}
+
+// rootOf names the folder of an os.DirFS, "" of other file systems.
+func rootOf(fsys fs.FS) string {
+	if v := reflect.ValueOf(fsys); v.Kind() == reflect.String {
+		return fmt.Sprintf(" of %s", v.String())
+	}
+	return ""
 }
 
 // WorkspaceDir is as Workspace for a folder on disk, and keeps modes and symbolic links.
@@ -160,8 +186,11 @@ func (e *T) add(s *spec, method string) {
 			e.misuse("%s: %v", method, err)
 		}
 	}
+	if s.advisory && s.required {
+		e.misuse("%s: a criterion cannot be Advisory and Required", method)
+	}
 	if len(s.errs) > 0 {
-		e.misuse("%s: %v", method, s.errs[0])
+		e.misuse("%s: %s", method, plain(s.errs[0]))
 	}
 	s.name = oneLine(s.criterion.String())
 	s.live, _ = s.criterion.(LiveCriterion)

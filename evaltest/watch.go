@@ -32,7 +32,7 @@ type watch struct {
 	last     map[string]string       // id of the last answer, by thread
 	marked   bool                    // the stream shows where answers end: by their ids, or by the requests for the next
 	open     map[answer]int          // number of its open calls
-	refuse   bool                    // a prevented call has decided a stop: nothing further is permitted
+	detached map[string]bool         // threads that went on after their sub-agent's call had settled: in the background
 	ended    *ending                 // set once; from then on nothing changes what is recorded
 	tail     []agents.Event          // what came after that
 	complete bool                    // the session is over: an agent that was left behind says nothing more
@@ -140,6 +140,9 @@ func (w *watch) take(e agents.Event) bool {
 		w.last[e.Parent] = e.Message
 	}
 	w.count(e)
+	if c, ok := w.tr.Call(e.Parent); ok && !c.Status.Open() {
+		w.detached[e.Parent] = true
+	}
 	if w.record != nil {
 		w.record(e)
 	}
@@ -248,7 +251,7 @@ func (w *watch) count(e agents.Event) {
 
 // living is the thread itself, or, where its sub-agent is done, the one that goes on in its place.
 func (w *watch) living(thread string) string {
-	for thread != "" {
+	for thread != "" && !w.detached[thread] {
 		c, ok := w.tr.Call(thread)
 		if !ok || c.Status.Open() {
 			break
