@@ -1,4 +1,5 @@
-# make test      install the pinned agents and tools, then run every test under the race detector
+# make test      install the pinned agents and tools, then run every test under the race detector, and the properties of
+#                stops at full length without it
 # make examples  run the example evals on the embedded agent: needs nothing but Go. On the real one, with a scripted model:
 #                make agents examples EVALTEST_AGENT=claude EVALTEST_GATEWAY=script EVALTEST_CLAUDE=$PWD/.agents/node_modules/.bin/claude
 # make lint      formatting, go vet for three systems, golangci-lint, tidy modules
@@ -23,7 +24,9 @@ CLEAN  := env $(patsubst %,-u %,$(CHOSEN))
 
 test: agents bin/gotestsum | reports
 	$(CLEAN) EVALTEST_REQUIRE_AGENTS=1 bin/gotestsum --format pkgname-and-test-fails --format-hide-empty-pkg \
-		--junitfile reports/junit.xml --jsonfile reports/test.json -- -race -count=1 -timeout 20m ./...
+		--junitfile reports/junit.xml --jsonfile reports/test.json -- -race -count=1 -timeout 25m ./...
+	$(CLEAN) bin/gotestsum --format pkgname-and-test-fails \
+		--junitfile reports/soundness.xml -- -count=1 -timeout 15m -run '^TestSoundness' ./evaltest
 
 examples:
 	go test -v -count=1 .

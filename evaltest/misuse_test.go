@@ -117,7 +117,11 @@ func TestMisuseIsReportedAtTheAuthorsLine(t *testing.T) {
 			last := tb.log[len(tb.log)-1]
 			assert.Contains(t, last, "evaltest: MISUSE: ")
 			assert.Contains(t, last, tc.want)
-			assert.Equal(t, "misuse_test.go", strings.Split(tb.lines[len(tb.lines)-1], ":")[0])
+			if tc.name == "never run" { // nobody's line: it is found out when the test is over
+				assert.Contains(t, last, "misuse_test.go:")
+			} else {
+				assert.Equal(t, "misuse_test.go", strings.Split(tb.lines[len(tb.lines)-1], ":")[0])
+			}
 			assert.NotContains(t, tb.text(), "FAILED")
 		})
 	}

@@ -83,7 +83,7 @@ func startJob(c Command, path string, stdin, stdout, stderr *os.File) (*job, err
 	}
 	if err := adopt(handle, process.Pid); err != nil {
 		process.Kill()
-		process.Wait()
+		_, _ = process.Wait() // err is the reason
 		windows.CloseHandle(handle)
 		return nil, err
 	}
