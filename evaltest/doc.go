@@ -49,6 +49,7 @@
 //
 //   - EVALTEST_AGENT: the agent to run, by the name it is registered under; "scripted" is the embedded one, which carries
 //     out the eval's [Script] and is the default of an eval that names no [Agent]
+//   - EVALTEST_CLAUDE: the Claude Code to run, a path; else it is looked up in PATH
 //   - EVALTEST_GATEWAY=script: a real agent runs, with the eval's Script in its model's place: no key, no cost
 //   - EVALTEST_LIVE=1: evals of an Agent that costs money run; else they are skipped, unless EVALTEST_AGENT names it
 //   - EVALTEST_MODEL: the model to ask for
@@ -61,7 +62,12 @@
 //
 // No result of an eval is cached. A trial is on disk before its agent starts, each result the moment it exists (package
 // journal). The agent is ended before the test binary's -timeout, and whatever kills the test binary, no process of the
-// agent outlives it (package proc says what holds on which system). What an agent says reaches the test log without
-// control characters. JUnit keeps the attributes evaltest.outcome, score, mode, stop, open, limit, error, agent, model,
-// tokens, cost and record, of passing tests too.
+// agent outlives it (package proc says what holds on which system). After Ctrl-C, kill -9 or a -timeout that strikes
+// elsewhere in the package nothing more is printed and no [TearDown] runs; the trial is in the record, errored, with what the
+// agent did until then (.evaltest/latest names the run), and its workspace stays in the system's folder for temporary files
+// until a later run clears it away. Records are never removed by evaltest.
+//
+// What an agent says reaches the test log without control characters. JUnit keeps the attributes evaltest.outcome, score,
+// mode, stop, saved_turns, open, limit, error, error_message, agent, agent_version, model, tokens, cost and record, of passing
+// tests too.
 package evaltest

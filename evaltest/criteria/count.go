@@ -40,7 +40,7 @@ func (c *count) most() int {
 	return c.max
 }
 
-// String is like: command executed at least 2 times: go test.
+// String is how reports name it, with what it counts and how often.
 func (c *count) String() string {
 	times := ""
 	switch least, most := c.least(), c.most(); {

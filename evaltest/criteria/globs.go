@@ -25,12 +25,12 @@ type glob struct {
 //
 // Criteria about files take a path relative to the workspace, with slashes (out/report.csv), or a pattern:
 //
-//   - any run of characters but the slash
-//     **      as a whole element: any number of elements, none included; as the last one: every file below
-//     ?       any one character but the slash
-//     [a-z]   one of a class; [^a-z] one that is not
-//     {a,b}   one of the alternatives
-//     \*      the character itself, and so for each of * ? [ ] { } \
+//	*       any run of characters but the slash
+//	**      as a whole element: any number of elements, none included; as the last one: every file below
+//	?       any one character but the slash
+//	[a-z]   one of a class; [^a-z] one that is not
+//	{a,b}   one of the alternatives
+//	\*      the character itself, and so for each of * ? [ ] { } \
 //
 // A path or pattern that ends in a slash names folders only. Names that begin with a dot are like others. Wildcards do not
 // go through links to folders; a link that is named itself is followed, within the workspace.

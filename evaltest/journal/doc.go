@@ -25,7 +25,13 @@
 //	  20261130T223057-3141592653/    begun at that time (UTC) by the go command whose folder is go-build3141592653
 //	    journal-evals-4711-k3f9q2xa.jsonl   one for each test process
 //	    trials/TestPDF-scanned-7h2m4c9d/    one for each attempt at a trial
-//	      transcript.jsonl raw.log stderr.log changes.json
+//	      report.txt         what the test log says of it
+//	      transcript.jsonl   what the agent did (package transcript)
+//	      raw.log            its stream as it came
+//	      stderr.log         what it wrote to standard error, if anything
+//	      changes.json       what it changed in the workspace
+//	      requests.json      its requests to the model, where a gateway saw them
+//	      workspace/         the workspace, where it was kept
 //
 // A test binary that was not started by `go test` (`go test -c`, a debugger) is a run of its own. EVALTEST_DIR is the run
 // directory itself; a relative one is meant from the root of the module. Later runs into the same EVALTEST_DIR add journals
@@ -37,7 +43,8 @@
 //
 //	{"v":1,"type":"intent","time":"…","seq":2,"trial":"trials/TestPDF-7h2m4c9d","data":{…}}
 //
-// with the types run (once, first: a [Process]), intent ([Intent]), criterion ([CriterionResult]), verdict ([Verdict]) and note.
+// with the types run (once, first: a [Process]), intent ([Intent]), criterion ([CriterionResult]), verdict ([Verdict]), note,
+// and failure (an assertion on the result that failed, after the verdict).
 // A record is one write to a file opened for appending, and has been synced to the disk when the call that wrote it returns:
 // what one sync costs depends on the disk (from 0.1 to 10 ms), records that are written at the same time share one. An intent without a
 // verdict is an errored trial. A reader skips types and fields that it does not know; it refuses a larger v.
