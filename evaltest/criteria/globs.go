@@ -25,9 +25,9 @@ type glob struct {
 //
 // Criteria about files take a path relative to the workspace, with slashes (out/report.csv), or a pattern:
 //
-//	*       any run of characters but the slash
-//	**      as a whole element: any number of elements, none included; as the last one: every file below
 //	?       any one character but the slash
+//	*       any run of such characters
+//	**      as a whole element: any number of elements, none included; as the last one: every file below
 //	[a-z]   one of a class; [^a-z] one that is not
 //	{a,b}   one of the alternatives
 //	\*      the character itself, and so for each of * ? [ ] { } \
