@@ -141,7 +141,7 @@ func look(c evaltest.LiveCriterion, tr *agents.Trajectory) {
 
 // Watching costs the same however long the run is. Timings on a busy machine say little, so the bound is wide: what looks at
 // everything anew would be far beyond it. EVALTEST_BENCH=1 goes to 100,000 calls and prints the costs of each criterion, and
-// of "nothing": of the event alone.
+// of "nothing": of going on to the next event.
 func TestWatchingCostsTheSameAtEveryLength(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
@@ -151,40 +151,67 @@ func TestWatchingCostsTheSameAtEveryLength(t *testing.T) {
 	if print {
 		sizes = []int{100, 10_000, 100_000}
 	}
-	names := append([]string{"nothing"}, slices.Sorted(maps.Keys(watched))...)
-	const calls = 100 // that are added for each measurement
-	costs := map[string][]time.Duration{}
-	for _, size := range sizes {
-		r := newLongRun(size, calls*len(names))
-		for _, name := range names {
-			if size == 100 {
-				r = newLongRun(size, calls)
-			}
-			look(watched[name], r.tr)
-			// The cost of an event is the lower quartile of what groups of events cost: a collection of garbage, or the
-			// growth of a slice, is shared by many events in the long run and falls upon few here.
-			var groups []time.Duration
-			for range calls / 5 {
-				start := time.Now()
-				for range 20 {
-					r.append()
-					look(watched[name], r.tr)
-				}
-				groups = append(groups, time.Since(start)/20)
-			}
-			slices.Sort(groups)
-			costs[name] = append(costs[name], groups[len(groups)/4])
-		}
-	}
-	for _, name := range names {
-		least, most := slices.Min(costs[name]), slices.Max(costs[name])
+	tr := newLongRun(sizes[len(sizes)-1]+window, 0).tr
+	for _, name := range append([]string{"nothing"}, slices.Sorted(maps.Keys(watched))...) {
+		costs := costsOf(watched[name], tr, sizes)
 		if print {
-			t.Logf("%-16s %v  ratio %.2f", name, costs[name], float64(most)/float64(least))
+			t.Logf("%-16s %v  ratio %.2f", name, costs, float64(slices.Max(costs))/float64(slices.Min(costs)))
 		}
-		if longest := costs[name][len(sizes)-1]; longest > 10*costs[name][0] {
-			t.Errorf("%s: an event costs %v after %v calls", name, costs[name], sizes)
+		if longest := costs[len(sizes)-1]; longest > 10*costs[0] {
+			t.Errorf("%s: an event costs %v after %v calls", name, costs, sizes)
 		}
 	}
+}
+
+// The cost of one more event after 100, 10,000 and 100,000 calls, all in one pass, and the largest by the smallest of them.
+func BenchmarkWatchAtLength(b *testing.B) {
+	sizes := []int{100, 10_000, 100_000}
+	tr := newLongRun(sizes[len(sizes)-1]+window, 0).tr
+	for _, name := range append([]string{"nothing"}, slices.Sorted(maps.Keys(watched))...) {
+		b.Run(name, func(b *testing.B) {
+			var costs []time.Duration
+			for range b.N {
+				costs = costsOf(watched[name], tr, sizes)
+			}
+			for i, calls := range sizes {
+				b.ReportMetric(float64(costs[i]), fmt.Sprintf("ns@%d", calls))
+			}
+			b.ReportMetric(float64(slices.Max(costs))/float64(slices.Min(costs)), "ratio")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// window is how many events are measured at each length.
+const window = 2000
+
+// costsOf is what one more event costs after so many calls: in one pass over the trajectory, event by event. It is the lower
+// quartile of what groups of events cost: a collection of garbage, or another process, falls upon few of them.
+func costsOf(c evaltest.LiveCriterion, tr *agents.Trajectory, sizes []int) []time.Duration {
+	const group = 20
+	groups := make([][]time.Duration, len(sizes))
+	var start time.Time
+	agents.FoldPrefixes(tr, new(int), func(_ struct{}, sofar *agents.Trajectory) struct{} {
+		for i, calls := range sizes {
+			switch n := sofar.Len() - 4*calls; {
+			case n < 0 || n >= window:
+			case n%group == 0:
+				start = time.Now()
+			case n%group == group-1:
+				look(c, sofar)
+				groups[i] = append(groups[i], time.Since(start)/(group-1))
+				return struct{}{}
+			}
+		}
+		look(c, sofar)
+		return struct{}{}
+	})
+	costs := make([]time.Duration, len(sizes))
+	for i, g := range groups {
+		slices.Sort(g)
+		costs[i] = g[len(g)/4]
+	}
+	return costs
 }
 
 // In the steady state, looking needs no memory but what grows with the trajectory: less than one allocation in ten events of
