@@ -308,17 +308,8 @@ func (p *simPlayer) run(a *simAnswer, c *simCall, ended func()) {
 	p.at(time.Millisecond, func() { p.answer(c.sub, 0, nil, func() { p.at(c.took, end) }) })
 }
 
-// text is the events that the harness was shown, for people.
-func (p *simPlayer) text() string {
-	out := ""
-	for i, e := range p.emitted {
-		out += fmt.Sprintf("%4d %s\n", i, simLine(e.Event, p.base))
-	}
-	return out
-}
-
 func simLine(e agents.Event, base time.Time) string {
-	what := ""
+	var what string
 	switch e.Kind {
 	case agents.EventCall:
 		what = fmt.Sprintf("%s %s", e.Call.ID, simSymbols[simSymbol(e.Call)].title)

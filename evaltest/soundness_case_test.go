@@ -51,7 +51,7 @@ func (c *simCase) ask(e *evaltest.T) {
 		if s.passAt != 0 {
 			both = append(both, evaltest.PassAt(s.passAt))
 		}
-		if s.required {
+		if s.required && !s.advisory {
 			both = append(both, evaltest.Required())
 		}
 		if s.armed != 0 {

@@ -296,7 +296,7 @@ func (c *simCase) checkFields(t *evaltest.Trial, player *simPlayer, atCut simKno
 	if s.Length < 1 || s.Length > player.cut {
 		return fault("a stop says where it was decided", "length %d, cut at %d", s.Length, player.cut)
 	}
-	turns, calls := 0, 0
+	calls := 0
 	answer := map[*simAnswer]bool{}
 	bare := 0
 	for i, n := 0, 0; i < s.Length; i++ {
@@ -315,7 +315,8 @@ func (c *simCase) checkFields(t *evaltest.Trial, player *simPlayer, atCut simKno
 			calls++
 		}
 	}
-	if turns = len(answer); !c.script.ids && !c.script.requests {
+	turns := len(answer)
+	if !c.script.ids && !c.script.requests {
 		turns = bare
 	}
 	left := 0

@@ -97,14 +97,6 @@ func (k *simKnown) add(i evaltest.Interval) {
 	k.lo, k.hi = append(k.lo, i.Lo.Rat()), append(k.hi, i.Hi.Rat())
 }
 
-func knownOf(is []evaltest.Interval) simKnown {
-	var k simKnown
-	for _, i := range is {
-		k.add(i)
-	}
-	return k
-}
-
 // knownFrom is what the criteria make of a trajectory.
 func (g *simGate) knownFrom(tr *agents.Trajectory) simKnown {
 	var k simKnown

@@ -108,11 +108,11 @@ func (w *sweeper) marked(pid int) bool {
 	}
 	m, ok := markerIn(env)
 	var st unix.Stat_t
-	if !ok || pid == os.Getpid() || !w.match(m) || unix.Stat(dir, &st) != nil || int(st.Uid) != os.Getuid() {
+	if !ok || pid == os.Getpid() || unix.Stat(dir, &st) == nil && int(st.Uid) != os.Getuid() {
 		w.foreign[pid] = true
 		return false
 	}
-	return true
+	return w.match(m) // asked each time: an owner that was killed may be dying still
 }
 
 func isSupervisor(s procStat) bool {
