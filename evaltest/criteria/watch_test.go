@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"testing"
@@ -169,9 +170,17 @@ func BenchmarkWatchAtLength(b *testing.B) {
 	tr := newLongRun(sizes[len(sizes)-1]+window, 0).tr
 	for _, name := range append([]string{"nothing"}, slices.Sorted(maps.Keys(watched))...) {
 		b.Run(name, func(b *testing.B) {
+			// The least of three passes: a machine that is shared slows down for longer than a window takes.
 			var costs []time.Duration
-			for range b.N {
-				costs = costsOf(watched[name], tr, sizes)
+			defer debug.SetGCPercent(debug.SetGCPercent(-1)) // what a view keeps is paid for by all events alike, not by a window
+			for range max(b.N, 3) {
+				runtime.GC()
+				for i, c := range costsOf(watched[name], tr, sizes) {
+					if len(costs) == i {
+						costs = append(costs, c)
+					}
+					costs[i] = min(costs[i], c)
+				}
 			}
 			for i, calls := range sizes {
 				b.ReportMetric(float64(costs[i]), fmt.Sprintf("ns@%d", calls))
