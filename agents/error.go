@@ -61,25 +61,42 @@ func retryable(k ErrorKind) bool {
 	return false
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("%s (%s): %s", e.Kind, e.Source, e.Message()) }
+func (e *Error) Error() string {
+	if e == nil {
+		return "no error"
+	}
+	return fmt.Sprintf("%s (%s): %s", e.Kind, e.Source, e.Message())
+}
 
 // Message is the text of the cause.
 func (e *Error) Message() string {
-	if e.Err == nil { // an adapter's slip: the kind still tells
+	if e == nil || e.Err == nil { // an adapter's slip: the kind still tells
 		return "no cause was given"
 	}
 	return e.Err.Error()
 }
 
-func (e *Error) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error {
+	if e == nil {
+		return nil
+	}
+	return e.Err
+}
+
+// NoError reports whether err is nil, or a nil *Error in an error: what a function that returns a variable of that type says
+// when nothing went wrong.
+func NoError(err error) bool {
+	e, ok := err.(*Error)
+	return err == nil || ok && e == nil
+}
 
 // AsError is err as an *Error: itself where it is or wraps one, else one of the given kind and source. Nil stays nil.
 func AsError(err error, kind ErrorKind, source ErrorSource) *Error {
-	if err == nil {
+	if NoError(err) {
 		return nil
 	}
 	var e *Error
-	if errors.As(err, &e) {
+	if errors.As(err, &e) && e != nil {
 		return e
 	}
 	return &Error{Kind: kind, Source: source, Retryable: retryable(kind), Err: err}

@@ -98,6 +98,9 @@ func (w *watch) permit(_ context.Context, call agents.ToolCall) agents.Decision 
 	if w.ended != nil || w.refusing() {
 		return agents.Decision{Reason: "The task is over. Stop here."}
 	}
+	if c, ok := w.tr.Call(call.ID); ok && c.Status.Settled() {
+		return agents.Decision{Reason: "A call of this id is over."}
+	}
 	var by *judged
 	for _, j := range w.judged {
 		if j.spec.prevent && j.wouldFail(w.tr, call) {

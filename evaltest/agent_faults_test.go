@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -72,17 +73,111 @@ func TestFaultsOfAgents(t *testing.T) {
 	}
 }
 
-// Events that contradict what came before are noted, and change nothing.
+// What an agent says twice changes nothing; what contradicts it may hide what it did, and is no verdict.
 func TestEventsThatMakeNoSense(t *testing.T) {
 	t.Parallel()
-	call := agents.ToolCall{ID: "1", Name: "Bash", Kind: agents.Execute, Commands: []string{"ls"}}
-	a := &plays{turns: [][]agents.Event{{
-		agents.Begin(call), agents.Begin(call), agents.End("1", agents.Completed, ""), agents.End("1", agents.Failed, ""), agents.End("2", agents.Completed, ""),
-	}}}
-	r, tb := eval(t, []evaltest.Option{evaltest.Agent(a)}, func(e *evaltest.T) { e.Expect(criteria.CommandExecuted("ls").Max(1)) })
+	ls := agents.ToolCall{ID: "1", Name: "Bash", Kind: agents.Execute, Commands: []string{"ls"}}
+	rm, none := ls, ls
+	rm.Commands, none.ID = []string{"rm -rf x"}, ""
+	for _, tc := range []struct {
+		name    string
+		events  []agents.Event
+		outcome string
+	}{
+		{"said twice", []agents.Event{agents.Begin(ls), agents.Begin(ls), agents.End("1", agents.Completed, ""), agents.End("1", agents.Completed, "")}, "passed"},
+		{"another call of the same id", []agents.Event{agents.Begin(ls), agents.End("1", agents.Completed, ""), agents.Begin(rm)}, "errored"},
+		{"a call without an id", []agents.Event{agents.Begin(none)}, "errored"},
+		{"another end", []agents.Event{agents.Begin(ls), agents.End("1", agents.Completed, ""), agents.End("1", agents.Denied, "")}, "errored"},
+		{"the end of an unknown call", []agents.Event{agents.End("2", agents.Completed, "")}, "errored"},
+		{"once the verdict is known", []agents.Event{agents.Begin(rm), agents.End("1", agents.Completed, ""), agents.End("2", agents.Completed, "")}, "failed"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			a := &plays{turns: [][]agents.Event{tc.events}}
+			_, tb := eval(t, []evaltest.Option{evaltest.Agent(a)}, func(e *evaltest.T) { e.Expect(criteria.Never(criteria.CommandExecuted("rm"))) })
+			assert.Equal(t, tc.outcome, tb.attrs["evaltest.outcome"], tb.text())
+			if tc.outcome == "errored" {
+				assert.Equal(t, "protocol (agent)", tb.attrs["evaltest.error"])
+			}
+		})
+	}
+}
+
+// A nil *agents.Error in an error says that nothing went wrong.
+func TestTypedNilErrorsAreNone(t *testing.T) {
+	t.Parallel()
+	var none *agents.Error
+	a := &custom{send: func(_ context.Context, yield func(agents.Event, error) bool) { yield(agents.Say("hi"), none) }}
+	a.open = func(agents.Setup) (agents.Session, error) { return a, none }
+	r, tb := eval(t, []evaltest.Option{evaltest.Agent(a)}, func(e *evaltest.T) {
+		e.Expect(criteria.ReplyEquals("hi"))
+		e.Expect(&scores{"typed", func(context.Context, *evaltest.Trial) (evaltest.Score, error) { return evaltest.PassIf(true), none }})
+	})
 	require.NotNil(t, r, tb.text())
-	assert.Equal(t, evaltest.OutcomePassed, r.Outcome)
-	assert.Equal(t, 1, r.Trials[0].Trajectory.MainCalls().Completed)
+	assert.Equal(t, evaltest.OutcomePassed, r.Outcome, tb.text())
+}
+
+// What a session has cost is judged, also when it is told only at its end.
+func TestUsageToldAtTheEnd(t *testing.T) {
+	t.Parallel()
+	a := &custom{
+		send:  func(_ context.Context, yield func(agents.Event, error) bool) { yield(agents.Say("hi"), nil) },
+		final: agents.Final{Usage: agents.Usage{InputTokens: 1e6, Cost: 50}},
+	}
+	r, tb := eval(t, []evaltest.Option{evaltest.Agent(a), evaltest.MaxTokens(1000)}, func(e *evaltest.T) {
+		e.Expect(criteria.TokensAtMost(100))
+		e.Expect(criteria.CostAtMost(1))
+	})
+	require.NotNil(t, r, tb.text())
+	assert.Equal(t, evaltest.OutcomeFailed, r.Outcome)
+	assert.Equal(t, []evaltest.Verdict{evaltest.Failed, evaltest.Failed}, []evaltest.Verdict{r.Trials[0].Criteria[0].Verdict, r.Trials[0].Criteria[1].Verdict})
+	assert.Equal(t, "tokens: 1000000 of 1000", r.Limit)
+}
+
+// An agent without ids has a turn for each thing it does: a limit does not end it before it does one more.
+func TestTurnLimitOfAnAgentWithoutIDs(t *testing.T) {
+	t.Parallel()
+	ls := agents.ToolCall{ID: "1", Kind: agents.Execute, Commands: []string{"ls"}}
+	for max, limit := range map[int]string{1: "turns: 1 of 1", 2: ""} {
+		a := &plays{turns: [][]agents.Event{{agents.Begin(ls), agents.End("1", agents.Completed, ""), agents.Say("done")}}}
+		r, tb := eval(t, []evaltest.Option{evaltest.Agent(a), evaltest.MaxTurns(max)}, func(e *evaltest.T) { e.Expect(criteria.CommandExecuted("ls")) })
+		require.NotNil(t, r, tb.text())
+		assert.Equal(t, limit, r.Limit)
+	}
+}
+
+// quits ends its goroutine when it is asked.
+type quits struct{ *skill }
+
+func (quits) LiveVerdict(*agents.Trajectory) evaltest.Verdict { runtime.Goexit(); return 0 }
+
+// A criterion that ends the test while the agent works is its author's mistake, red also where errors are skipped.
+func TestLiveVerdictThatEndsItsGoroutine(t *testing.T) {
+	t.Parallel()
+	_, tb := eval(t, []evaltest.Option{evaltest.Script(script.Say("hi")), evaltest.OnError("skip")}, func(e *evaltest.T) { e.StopWhen(evaltest.Pass, quits{&skill{"x"}}) })
+	assert.True(t, tb.failed, tb.text())
+	assert.False(t, tb.skipped)
+	assert.Contains(t, tb.text(), "LiveVerdict ended its goroutine")
+}
+
+// Graders share the time that is left before the test's deadline, and the record is complete.
+func TestGradersShareTheTimeThatIsLeft(t *testing.T) {
+	t.Parallel()
+	tb := &fakeTB{name: t.Name(), attrs: map[string]string{}, ctx: context.Background(), deadline: time.Now().Add(4 * time.Second)}
+	tb.run(func(tb *fakeTB) {
+		e := evaltest.New(tb, evaltest.Script())
+		e.Expect(&file{"missing.txt"})
+		for range 4 {
+			e.Expect(&scores{"hangs", func(ctx context.Context, _ *evaltest.Trial) (evaltest.Score, error) {
+				<-ctx.Done()
+				return evaltest.Score{}, ctx.Err()
+			}})
+		}
+		e.Run("Do it.")
+	})
+	assert.True(t, time.Now().Before(tb.deadline))
+	assert.Equal(t, "failed", tb.attrs["evaltest.outcome"], "known, whatever the graders would say")
+	assert.NotNil(t, record(t, tb).Verdict)
 }
 
 // A call whose end is never seen may have run: it leaves open what it would decide.

@@ -36,13 +36,20 @@ func (a *attempt) converse(ctx context.Context) {
 	} else if err != nil {
 		a.notes = append(a.notes, "ending the agent: "+err.Error())
 	}
-	a.complete(final)
+	a.judging(func() { a.complete(final) })
+}
+
+// judging runs f, in which criteria look at the trajectory: one of them may end its goroutine, which is not to be the test's.
+func (a *attempt) judging(f func()) {
+	if err := guarded(func() error { f(); return nil }); err != nil {
+		a.fail(cmp.Or(a.watch.faulted(), agents.Errorf(agents.Contract, agents.FromAuthor, "while criteria looked on: %w", err)))
+	}
 }
 
 func (a *attempt) open(ctx context.Context, setup agents.Setup) (session agents.Session, err error) {
 	err = a.call(ctx, "open a session", func() (err error) {
 		session, err = a.e.agent.Open(ctx, setup)
-		if err == nil && session == nil {
+		if agents.NoError(err) && session == nil {
 			err = agents.Errorf(agents.Harness, agents.FromAgent, "agent %s opened no session", a.info.Name)
 		}
 		return err
@@ -82,7 +89,9 @@ func (a *attempt) call(ctx context.Context, what string, f func() error) error {
 			}
 			done <- err
 		}()
-		err = f()
+		if err = f(); agents.NoError(err) {
+			err = nil
+		}
 	}()
 	select {
 	case err := <-done:
@@ -108,8 +117,12 @@ func (a *attempt) send(ctx context.Context, session agents.Session) {
 	}
 	for i, prompt := range a.trial.Prompts {
 		err := a.turn(ctx, session, prompt)
-		if w.handBack(err, i == len(a.trial.Prompts)-1) {
+		over := false
+		if a.judging(func() { over = w.handBack(err, i == len(a.trial.Prompts)-1) }); over {
 			return
+		}
+		if err == nil {
+			err = w.faulted()
 		}
 		if err != nil {
 			a.fail(err)
@@ -122,12 +135,13 @@ func (a *attempt) send(ctx context.Context, session agents.Session) {
 func (a *attempt) turn(ctx context.Context, session agents.Session, prompt string) *agents.Error {
 	sendCtx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
-	if !a.watch.prompt(prompt, leave) {
-		return nil
+	goOn := false
+	if a.judging(func() { goOn = a.watch.prompt(prompt, leave) }); !goOn {
+		return a.watch.faulted()
 	}
 	failed := a.call(sendCtx, "answer a prompt", func() error {
 		for event, err := range session.Send(sendCtx, prompt) {
-			if err != nil {
+			if !agents.NoError(err) {
 				return err
 			}
 			if a.watch.observe(event) {
@@ -136,6 +150,9 @@ func (a *attempt) turn(ctx context.Context, session agents.Session, prompt strin
 		}
 		return nil
 	})
+	if fault := a.watch.faulted(); fault != nil {
+		return fault
+	}
 	if failed == nil && ctx.Err() != nil {
 		failed = ctx.Err()
 	}
@@ -160,6 +177,13 @@ func (a *attempt) cause(ctx context.Context, err error) error {
 	}
 	e := agents.Errorf(agents.Interrupted, agents.FromHarness, "the test was ended while the agent ran: %w", context.Cause(ctx))
 	return e
+}
+
+// faulted is what came that nothing sound can be made of.
+func (w *watch) faulted() *agents.Error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.fault
 }
 
 // begin starts the clock.
@@ -210,6 +234,22 @@ func (w *watch) handBack(err *agents.Error, last bool) bool {
 	return w.ended != nil
 }
 
+// spentAfterAll adds to the trajectory what the session as a whole has cost more than its events told, so that criteria and
+// limits see it.
+func (a *attempt) spentAfterAll(total agents.Usage) {
+	seen := a.watch.tr.Usage()
+	more := agents.Usage{
+		InputTokens: max(0, total.InputTokens-seen.InputTokens), OutputTokens: max(0, total.OutputTokens-seen.OutputTokens),
+		CachedTokens: max(0, total.CachedTokens-seen.CachedTokens), Cost: max(0, total.Cost-seen.Cost),
+	}
+	if more.Cost < 1e-9 { // rounding of a sum
+		more.Cost = 0
+	}
+	if more != (agents.Usage{}) {
+		a.watch.take(agents.Spent(more))
+	}
+}
+
 // complete ends the trajectory: calls whose end was never seen are unresolved, and what came after the cut is looked at.
 func (a *attempt) complete(final agents.Final) {
 	w, t := a.watch, a.trial
@@ -228,6 +268,10 @@ func (a *attempt) complete(final agents.Final) {
 			w.take(e)
 		}
 		w.tail = nil
+		a.spentAfterAll(final.Usage)
+		if w.overspent() {
+			t.Limit = w.ended.limit
+		}
 	}
 	for c := range w.tr.Calls() {
 		if c.Status == agents.Pending || c.Status == agents.InProgress {

@@ -16,6 +16,9 @@ import (
 // gradeTimeout bounds the grading of a criterion that says nothing else.
 const gradeTimeout = 5 * time.Minute
 
+// recordReserve is kept of the time before the test binary's -timeout for writing the record.
+const recordReserve = 1500 * time.Millisecond
+
 // conclude grades what there is to grade, and computes what the trial came to.
 func (a *attempt) conclude(ctx context.Context) {
 	for _, j := range a.watch.judged {
@@ -100,8 +103,12 @@ func (a *attempt) grade(ctx context.Context, j *judged) (Score, error) {
 	if j.timeout > 0 {
 		limit = j.timeout
 	}
-	if end, ok := testDeadline(e.TB); ok {
-		limit = min(limit, max(time.Until(end)-time.Second, time.Second))
+	if end, ok := testDeadline(e.TB); ok { // all criteria share what is left, but for what the record needs
+		left := time.Until(end) - recordReserve
+		if left <= 0 {
+			return Score{}, agents.Errorf(agents.Timeout, agents.FromHarness, "no time was left to grade it before the test binary's -timeout; run with a longer one")
+		}
+		limit = min(limit, left)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
@@ -151,7 +158,7 @@ func (a *attempt) grade(ctx context.Context, j *judged) (Score, error) {
 		return Score{}, agents.Errorf(agents.Judge, agents.FromAuthor, "the eval's own T was used inside a criterion, where it says nothing of the score: %s", misused)
 	case errors.Is(g.err, ErrOpen):
 		return Score{}, ErrOpen
-	case g.err != nil:
+	case !agents.NoError(g.err):
 		return Score{}, graderError(ctx, g.err)
 	case g.score.Err() != nil:
 		return Score{}, agents.Errorf(agents.Contract, agents.FromAuthor, "%w", g.score.Err())
@@ -164,7 +171,7 @@ func graderError(ctx context.Context, err error) *agents.Error {
 	var typed *agents.Error
 	var author authorError
 	switch {
-	case errors.As(err, &typed):
+	case errors.As(err, &typed) && typed != nil:
 		return typed
 	case errors.As(err, &author):
 		return &agents.Error{Kind: agents.Judge, Source: agents.FromAuthor, Err: err}

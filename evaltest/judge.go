@@ -15,6 +15,7 @@ type judged struct {
 	interval  Interval
 	verdict   Verdict // as LiveVerdict said last
 	decidedAt int     // length of the trajectory at which the interval became a point; 0: it has not
+	goexit    bool    // LiveVerdict is under way, or has ended its goroutine
 	violation string  // how it broke its contract; "": it has not
 
 	// apart, when not nil, is the trajectory as this criterion sees it: calls that were prevented for its sake count as run.
@@ -57,7 +58,14 @@ func (j *judged) look(tr *agents.Trajectory) (changed bool) {
 		return false
 	}
 	tr = j.trajectory(tr)
+	j.goexit = true
+	defer func() {
+		if j.goexit {
+			j.violate("LiveVerdict ended its goroutine: FailNow, SkipNow and Goexit have no place in it")
+		}
+	}()
 	v, i, err := judge(j.live, tr)
+	j.goexit = false
 	if err == nil {
 		err = j.check(v, i, tr.Len())
 	}
@@ -131,14 +139,16 @@ func (j *judged) prevent(tr *agents.Trajectory, call agents.ToolCall) {
 }
 
 // wouldFail reports whether the criterion fails when the call runs, all calls before it having run, and does not when
-// the call is denied. Calls that were refused before are denied here, as they were.
+// the call is denied, or had never been tried. Calls that were refused before are denied here, as they were.
 func (j *judged) wouldFail(tr *agents.Trajectory, call agents.ToolCall) bool {
 	if j.violation != "" {
 		return false
 	}
 	var run []agents.Event
+	began := tr.Len()
 	for c := range tr.Calls() {
 		if c.ID == call.ID {
+			began = c.Began
 			break
 		}
 		if c.Status.Open() {
@@ -147,7 +157,7 @@ func (j *judged) wouldFail(tr *agents.Trajectory, call agents.ToolCall) bool {
 	}
 	with := append(run[:len(run):len(run)], agents.End(call.ID, agents.Completed, ""))
 	without := append(run[:len(run):len(run)], agents.End(call.ID, agents.Denied, ""))
-	return j.failsOn(tr.With(with...)) && !j.failsOn(tr.With(without...))
+	return j.failsOn(tr.With(with...)) && (!j.failsOn(tr.With(without...)) || !j.failsOn(tr.Prefix(began).With(run...)))
 }
 
 func (j *judged) failsOn(tr *agents.Trajectory) bool {

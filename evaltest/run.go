@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -66,19 +67,18 @@ type attempt struct {
 	leftBehind bool
 }
 
-// run takes the attempt from its workspace to its verdict. Whatever happens, the record gets a verdict: also when an
-// author's Setup ends the test's goroutine.
+// run takes the attempt from its workspace to its verdict. Whatever happens, the record gets a verdict.
 func (a *attempt) run() {
 	a.started = time.Now()
 	a.info = a.e.info
 	a.newWatch()
 	ctx, cancel := context.WithCancel(testContext(a.e.TB))
 	defer cancel()
+	defer a.settle()
+	defer a.tearDown(ctx)
 	defer func() {
 		a.trial.Reply = a.trial.Trajectory.Reply()
 		a.conclude(ctx)
-		a.tearDown(ctx)
-		a.settle()
 	}()
 	if a.prepare(ctx) {
 		a.converse(ctx)
@@ -132,7 +132,7 @@ func (a *attempt) prepare(ctx context.Context) bool {
 		}
 	}
 	for _, f := range a.e.setups {
-		if err := a.setUp(ctx, f); err != nil {
+		if err := guarded(func() error { return f(ctx, a.trial) }); err != nil {
 			a.fail(agents.Errorf(agents.SetupError, agents.FromAuthor, "Setup: %w", err))
 			return false
 		}
@@ -142,19 +142,6 @@ func (a *attempt) prepare(ctx context.Context) bool {
 		return false
 	}
 	return true
-}
-
-// setUp calls an author's Setup. One that ends the goroutine, as FailNow does, ends the trial as an error.
-func (a *attempt) setUp(ctx context.Context, f func(context.Context, *Trial) error) (err error) {
-	returned := false
-	defer func() {
-		if !returned {
-			a.fail(agents.Errorf(agents.SetupError, agents.FromAuthor, "Setup ended the test"))
-		}
-	}()
-	err = guarded(func() error { return f(ctx, a.trial) })
-	returned = true
-	return err
 }
 
 // begin writes the intent. A record that cannot be written ends the test before anything was paid for.
@@ -311,14 +298,21 @@ func (a *attempt) keepWorkspace() {
 	}
 }
 
-// guarded calls what an author wrote, and turns a panic into an error.
-func guarded(f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v%s", p, authorFrames())
-		}
+// guarded calls what an author wrote, in a goroutine of its own: a panic is an error, and so is the end of the goroutine,
+// which FailNow and SkipNow bring about. The record outlives both.
+func guarded(f func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		err := errors.New("it ended the test")
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("panic: %v%s", p, authorFrames())
+			}
+			done <- err
+		}()
+		err = f()
 	}()
-	return f()
+	return <-done
 }
 
 // setupOf is what the eval asks of the agent.

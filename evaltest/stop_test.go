@@ -15,6 +15,7 @@ import (
 	"github.com/evaltest-go/evaltest/agents"
 	"github.com/evaltest-go/evaltest/agents/script"
 	"github.com/evaltest-go/evaltest/evaltest"
+	"github.com/evaltest-go/evaltest/evaltest/criteria"
 )
 
 // skillsDir is a folder with the skills that the scripts here use.
@@ -224,6 +225,17 @@ func TestPrevent(t *testing.T) {
 			assert.Equal(t, mode == "sound", r.Stop != nil)
 		})
 	}
+}
+
+// What is only tried counts for Attempted; Prevent refuses it all the same.
+func TestPreventAttempts(t *testing.T) {
+	t.Parallel()
+	r, tb := eval(t, []evaltest.Option{evaltest.Script(script.Run("rm x"))}, func(e *evaltest.T) {
+		e.StopWhen(evaltest.Fail, criteria.Never(criteria.Attempted(criteria.CommandExecuted("rm"))), evaltest.Prevent())
+	})
+	require.NotNil(t, r, tb.text())
+	assert.Equal(t, evaltest.OutcomeFailed, r.Outcome)
+	assert.Equal(t, 1, r.Trials[0].Trajectory.MainCalls().Denied)
 }
 
 func TestLimits(t *testing.T) {

@@ -1,8 +1,10 @@
 package evaltest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"reflect"
 	"sync"
 	"time"
 
@@ -37,6 +39,7 @@ type watch struct {
 	tail     []agents.Event          // what came after that
 	complete bool                    // the session is over: an agent that was left behind says nothing more
 	notes    []string                // facts that changed nothing
+	fault    *agents.Error           // what came from the agent, or from a criterion, that nothing sound can be made of
 	leave    context.CancelCauseFunc // leaves the Send under way; nil between Sends
 	record   func(agents.Event)      // takes each event that enters the trajectory
 	started  time.Time
@@ -113,13 +116,13 @@ func (w *watch) observe(e agents.Event) (leave bool) {
 		return true
 	}
 	if !w.take(e) {
-		return false
+		return w.fault != nil
 	}
 	if w.overspent() {
 		return true
 	}
 	// An agent that does not say what belongs to one answer: where all calls have settled, one ends.
-	if thread, _ := w.place(e); !w.gated && !w.marked && w.settled(thread, "") && w.boundary(thread) {
+	if thread, _ := w.place(e); !w.gated && !w.marked && w.settled(thread, "") && w.falls(thread) {
 		return true
 	}
 	return false
@@ -131,7 +134,7 @@ func (w *watch) take(e agents.Event) bool {
 		e.Usage.Cost = w.prices.cost(e.Usage)
 	}
 	if err := w.tr.Append(e); err != nil {
-		w.note("%v", err)
+		w.refuse(e, err)
 		return false
 	}
 	e = w.tr.Event(w.tr.Len() - 1)
@@ -154,10 +157,34 @@ func (w *watch) take(e agents.Event) bool {
 	return true
 }
 
+// refuse deals with an event that contradicts the trajectory. What is only said again is noted; anything else may hide what
+// the agent did, and is an error of the agent.
+func (w *watch) refuse(e agents.Event, why error) {
+	again := false
+	switch c, ok := w.tr.Call(cmp.Or(e.CallID, e.Call.ID)); {
+	case !ok:
+	case e.Kind == agents.EventCall:
+		again = reflect.DeepEqual(c.ToolCall, e.Call)
+	default:
+		again = c.Status == e.Status
+	}
+	w.note("%v", why)
+	if !again && w.fault == nil && w.ended == nil {
+		w.fault = agents.Errorf(agents.Protocol, agents.FromAgent, "the agent contradicts itself: %w", why)
+	}
+}
+
 // judge has every criterion look, and decides the rules when that changed anything. The place is the answer in which it
 // happened.
 func (w *watch) judge(at time.Time, thread, message string) {
 	var first *judged
+	defer func() {
+		for _, j := range w.judged {
+			if j.goexit && w.fault == nil {
+				w.fault = agents.Errorf(agents.Contract, agents.FromAuthor, "%s: %s", j.name, j.violation)
+			}
+		}
+	}()
 	for _, j := range w.judged {
 		if j.look(w.tr) && (first == nil || first.armed == 0 && j.armed != 0) {
 			first = j
@@ -218,7 +245,7 @@ func (w *watch) begins(e agents.Event) bool {
 		return true
 	case agents.EventMessage, agents.EventCall:
 		last, ok := w.last[e.Parent]
-		return ok && e.Message != "" && e.Message != last
+		return ok && e.Message != "" && e.Message != last || !w.marked && e.Message == ""
 	}
 	return false
 }
@@ -265,13 +292,8 @@ func (w *watch) living(thread string) string {
 // here, else the run goes on as if nothing had been decided. Then the limits that fall at a boundary. It reports whether
 // the trajectory ends.
 func (w *watch) boundary(thread string) bool {
-	for _, r := range w.rules {
-		if p := r.pending; p != nil && w.living(p.thread) == thread && w.settled(p.thread, p.message) && w.look(r) {
-			return true
-		}
-	}
-	if thread != "" {
-		return false
+	if w.falls(thread) || thread != "" {
+		return w.ended != nil
 	}
 	turns, calls := w.tr.Turns(), w.tr.MainCalls()
 	switch l := w.limits; {
@@ -283,6 +305,16 @@ func (w *watch) boundary(thread string) bool {
 		w.end(&ending{limit: fmt.Sprintf("step budget: %d of %d calls", calls.Ran()+calls.Denied, l.StepBudget), budget: true})
 	}
 	return w.ended != nil
+}
+
+// falls reports whether a stop falls at this boundary of thread.
+func (w *watch) falls(thread string) bool {
+	for _, r := range w.rules {
+		if p := r.pending; p != nil && w.living(p.thread) == thread && w.settled(p.thread, p.message) && w.look(r) {
+			return true
+		}
+	}
+	return false
 }
 
 // smoking reports whether the rule of smoke checks is in force, and has not decided.
