@@ -160,6 +160,32 @@ func TestLiveVerdictThatEndsItsGoroutine(t *testing.T) {
 	assert.Contains(t, tb.text(), "LiveVerdict ended its goroutine")
 }
 
+// sleeps does not come back from looking.
+type sleeps struct{ *skill }
+
+func (sleeps) LiveVerdict(tr *agents.Trajectory) evaltest.Verdict {
+	for range tr.Calls() {
+		select {}
+	}
+	return evaltest.Undecided
+}
+
+// A criterion that hangs while the agent works is named before the test's deadline.
+func TestLiveVerdictThatHangs(t *testing.T) {
+	t.Parallel()
+	tb := &fakeTB{name: t.Name(), attrs: map[string]string{}, ctx: context.Background(), deadline: time.Now().Add(6 * time.Second)}
+	tb.run(func(tb *fakeTB) {
+		e := evaltest.New(tb, evaltest.Script(script.Run("true"), script.Run("true")))
+		e.StopWhen(evaltest.Pass, sleeps{&skill{"x"}})
+		e.Run("Do it.")
+	})
+	assert.True(t, time.Now().Before(tb.deadline))
+	assert.True(t, tb.failed)
+	assert.Contains(t, tb.text(), "LiveVerdict of uses skill x (")
+	assert.Equal(t, "contract (author)", tb.attrs["evaltest.error"])
+	assert.NotNil(t, record(t, tb).Verdict)
+}
+
 // Graders share the time that is left before the test's deadline, and the record is complete.
 func TestGradersShareTheTimeThatIsLeft(t *testing.T) {
 	t.Parallel()

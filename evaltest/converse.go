@@ -39,10 +39,20 @@ func (a *attempt) converse(ctx context.Context) {
 	a.judging(func() { a.complete(final) })
 }
 
-// judging runs f, in which criteria look at the trajectory: one of them may end its goroutine, which is not to be the test's.
-func (a *attempt) judging(f func()) {
-	if err := guarded(func() error { f(); return nil }); err != nil {
-		a.fail(cmp.Or(a.watch.faulted(), agents.Errorf(agents.Contract, agents.FromAuthor, "while criteria looked on: %w", err)))
+// judging runs f, in which criteria look at the trajectory: one of them may end its goroutine, which is not to be the test's,
+// or not return. It is false when f did not come to its end.
+func (a *attempt) judging(f func()) bool {
+	done := make(chan error, 1)
+	go func() { done <- guarded(func() error { f(); return nil }) }()
+	select {
+	case err := <-done:
+		if err != nil {
+			a.fail(cmp.Or(a.watch.faulted(), agents.Errorf(agents.Contract, agents.FromAuthor, "while criteria looked on: %w", err)))
+		}
+		return err == nil
+	case <-time.After(a.patience()):
+		a.fail(cmp.Or(a.stuck(), agents.Errorf(agents.Timeout, agents.FromHarness, "the watcher does not return")))
+		return false
 	}
 }
 
@@ -101,10 +111,29 @@ func (a *attempt) call(ctx context.Context, what string, f func() error) error {
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(patience):
+	case <-time.After(a.patience()):
 		a.leftBehind = true
-		return agents.Errorf(agents.Timeout, agents.FromAgent, "agent %s was asked to %s and did not let go within %v of being interrupted", a.info.Name, what, patience)
+		if stuck := a.stuck(); stuck != nil {
+			return stuck
+		}
+		return agents.Errorf(agents.Timeout, agents.FromAgent, "agent %s was asked to %s and did not let go within %v of being interrupted", a.info.Name, what, a.patience())
 	}
+}
+
+// patience is how long is waited for an agent or a criterion that is to let go: less when the test is about to end.
+func (a *attempt) patience() time.Duration {
+	if end, ok := testDeadline(a.e.TB); ok {
+		return min(patience, max(time.Until(end)-3*time.Second, 300*time.Millisecond))
+	}
+	return patience
+}
+
+// stuck is the error of a criterion that does not come back from looking at the trajectory, nil when there is none.
+func (a *attempt) stuck() *agents.Error {
+	if j := a.watch.looking.Load(); j != nil {
+		return agents.Errorf(agents.Contract, agents.FromAuthor, "LiveVerdict of %s (%s) does not return", j.name, j.source)
+	}
+	return nil
 }
 
 // send sends one prompt after the other, as long as the trajectory goes on.
@@ -118,7 +147,7 @@ func (a *attempt) send(ctx context.Context, session agents.Session) {
 	for i, prompt := range a.trial.Prompts {
 		err := a.turn(ctx, session, prompt)
 		over := false
-		if a.judging(func() { over = w.handBack(err, i == len(a.trial.Prompts)-1) }); over {
+		if !a.judging(func() { over = w.handBack(err, i == len(a.trial.Prompts)-1) }) || over {
 			return
 		}
 		if err == nil {
@@ -136,7 +165,10 @@ func (a *attempt) turn(ctx context.Context, session agents.Session, prompt strin
 	sendCtx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
 	goOn := false
-	if a.judging(func() { goOn = a.watch.prompt(prompt, leave) }); !goOn {
+	if !a.judging(func() { goOn = a.watch.prompt(prompt, leave) }) {
+		return a.err
+	}
+	if !goOn {
 		return a.watch.faulted()
 	}
 	failed := a.call(sendCtx, "answer a prompt", func() error {
@@ -150,6 +182,9 @@ func (a *attempt) turn(ctx context.Context, session agents.Session, prompt strin
 		}
 		return nil
 	})
+	if stuck := a.stuck(); stuck != nil {
+		return stuck
+	}
 	if fault := a.watch.faulted(); fault != nil {
 		return fault
 	}

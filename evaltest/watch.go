@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/evaltest-go/evaltest/agents"
@@ -39,6 +40,7 @@ type watch struct {
 	tail     []agents.Event          // what came after that
 	complete bool                    // the session is over: an agent that was left behind says nothing more
 	notes    []string                // facts that changed nothing
+	looking  atomic.Pointer[judged]  // the criterion that is looking at the trajectory right now
 	fault    *agents.Error           // what came from the agent, or from a criterion, that nothing sound can be made of
 	leave    context.CancelCauseFunc // leaves the Send under way; nil between Sends
 	record   func(agents.Event)      // takes each event that enters the trajectory
@@ -185,7 +187,9 @@ func (w *watch) judge(at time.Time, thread, message string) {
 			}
 		}
 	}()
+	defer w.looking.Store(nil)
 	for _, j := range w.judged {
+		w.looking.Store(j)
 		if j.look(w.tr) && (first == nil || first.armed == 0 && j.armed != 0) {
 			first = j
 		}
