@@ -115,7 +115,7 @@ func (w *watch) permit(_ context.Context, call agents.ToolCall) agents.Decision 
 	if c, ok := w.tr.Call(call.ID); ok {
 		message = c.Message
 	}
-	w.note("refused before it ran, for %s: %s", by.name, describe(call))
+	w.note("refused before it ran, for %s: %s", by.name, w.mask.describe(call))
 	w.judge(time.Now(), call.Parent, message)
 	cs := w.parts()
 	for _, r := range w.rules {

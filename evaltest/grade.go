@@ -26,17 +26,14 @@ func (a *attempt) conclude(ctx context.Context) {
 		r := a.result(ctx, j)
 		r.Took = time.Since(begin)
 		a.graders += r.Took
-		r.Name, r.DecidedAt = a.e.mask(j.name), j.decidedAt
+		r.Name, r.DecidedAt = j.name, j.decidedAt
 		r.Verdict = verdict.Criterion{Interval: r.Score, PassAt: j.passAt}.Verdict()
 		if r.Violation == "" {
 			r.Violation = j.violation
 		}
 		j.interval = r.Score
 		if a.record != nil {
-			masked := r
-			masked.Err, masked.Violation = newMasker(a.e.secrets).err(r.Err), a.e.mask(r.Violation)
-			masked.Score.Lo.Reason, masked.Score.Hi.Reason = a.e.mask(r.Score.Lo.Reason), a.e.mask(r.Score.Hi.Reason)
-			if err := a.record.Criterion(masked); err != nil {
+			if err := a.record.Criterion(masked(a.e.masker(), r)); err != nil {
 				a.notes = append(a.notes, err.Error())
 			}
 		}
@@ -229,7 +226,7 @@ func (a *attempt) openError() *agents.Error {
 	var open []string
 	for c := range a.trial.Trajectory.Calls() {
 		if c.Status.Open() {
-			open = append(open, describe(c.ToolCall))
+			open = append(open, a.e.masker().describe(c.ToolCall))
 		}
 	}
 	if len(open) == 0 {

@@ -34,7 +34,7 @@ type settings struct {
 	deny      []string
 	mcp       []agents.MCPServer
 	env       []string
-	secrets   map[string]string // name → value
+	secrets   map[string]string // value → name: one name can have several
 	skills    []string          // folders
 	only      []string
 	requires  []requirement
@@ -83,7 +83,7 @@ func (s *settings) secret(name, value string) {
 	if s.secrets == nil {
 		s.secrets = map[string]string{}
 	}
-	s.secrets[name] = value
+	s.secrets[value] = name
 }
 
 // Agent says which agent runs, unless EVALTEST_AGENT names another one. Without either, the embedded agent carries out
@@ -178,7 +178,9 @@ func Env(kv ...string) Option {
 	})
 }
 
-// Secret keeps value out of every record, log and report: ‹name› stands there instead.
+// Secret keeps value out of every record, log and report: ‹name› stands there instead, also for a value in quotes or escaped
+// as in JSON. A value may be of any length; a short one is masked wherever its characters occur. The names of tests and the
+// kept workspace stay as they are.
 func Secret(name, value string) Option {
 	return option(func(s *settings) error {
 		if name == "" || value == "" {

@@ -41,6 +41,7 @@ func (a *attempt) headline() string {
 
 // text is the report of the attempt, for people. brief leaves out what only a failure is looked at for.
 func (a *attempt) text(brief bool) string {
+	a = a.shown() // before anything is shortened or folded
 	t := a.trial
 	var b strings.Builder
 	b.WriteString("evaltest: " + a.headline() + "\n")
@@ -102,12 +103,12 @@ func (a *attempt) text(brief bool) string {
 }
 
 func (a *attempt) describeAgent() string {
-	s := a.info.Name
+	s := oneLine(a.info.Name)
 	if a.info.Version != "" {
-		s += " " + a.info.Version
+		s += " " + oneLine(a.info.Version)
 	}
-	if m := a.model(); m != "" {
-		s += ", model " + m
+	if m := a.e.mask(a.model()); m != "" {
+		s += ", model " + oneLine(m)
 	}
 	if a.e.scripted {
 		s += ", its model played by the script"
@@ -191,15 +192,15 @@ func (a *attempt) details(b *strings.Builder, j *judged, r CriterionResult) {
 
 // acts lists the last few things that the agent did.
 func (a *attempt) acts(b *strings.Builder) {
-	tr := a.trial.Trajectory
+	tr, mask := a.trial.Trajectory, a.e.masker()
 	var lines []string
 	for i := tr.Len() - 1; i >= 0 && len(lines) < lastActs; i-- {
 		switch e := tr.Event(i); e.Kind {
 		case agents.EventMessage:
-			lines = append(lines, fmt.Sprintf("%q", shorten(e.Text, 100)))
+			lines = append(lines, fmt.Sprintf("%q", shorten(mask.text(e.Text), 100)))
 		case agents.EventCall:
 			c, _ := tr.Call(e.Call.ID)
-			lines = append(lines, fmt.Sprintf("%s: %s", describe(e.Call), c.Status))
+			lines = append(lines, fmt.Sprintf("%s: %s", mask.describe(e.Call), c.Status))
 		}
 	}
 	for i := len(lines) - 1; i >= 0; i-- {
@@ -211,19 +212,20 @@ func (a *attempt) acts(b *strings.Builder) {
 	}
 }
 
-// describe is a call in a few words.
+// describe is a call in a few words, on one line. What it shortens has to be masked before.
 func describe(c agents.ToolCall) string {
+	name := shorten(c.Name, 60)
 	switch {
 	case len(c.Commands) > 0:
-		return fmt.Sprintf("%s %s", c.Name, shorten(strings.Join(c.Commands, "; "), 100))
+		return fmt.Sprintf("%s %s", name, shorten(strings.Join(c.Commands, "; "), 100))
 	case len(c.Paths) > 0:
-		return fmt.Sprintf("%s %s", c.Name, shorten(strings.Join(c.Paths, ", "), 100))
+		return fmt.Sprintf("%s %s", name, shorten(strings.Join(c.Paths, ", "), 100))
 	case c.Skill != "":
-		return fmt.Sprintf("%s %s", c.Name, c.Skill)
+		return fmt.Sprintf("%s %s", name, shorten(c.Skill, 100))
 	case len(c.Input) > 0:
-		return fmt.Sprintf("%s %s", c.Name, shorten(string(c.Input), 100))
+		return fmt.Sprintf("%s %s", name, shorten(string(c.Input), 100))
 	}
-	return c.Name
+	return name
 }
 
 // shorten is s on one line, of at most n runes.

@@ -48,7 +48,7 @@ type attempt struct {
 	ws      *workspace.Workspace
 	record  *journal.Trial
 	gateway *gateway.Gateway
-	raw     *maskingWriter
+	streams []*maskingWriter // raw stream and stderr, where there is something to mask
 	before  workspace.Snapshot
 
 	info     agents.Info
@@ -94,6 +94,7 @@ func (a *attempt) newWatch() {
 	w := &watch{
 		news: make(chan struct{}), tr: a.trial.Trajectory, gate: e.gate, rules: rulesOf(e.mode), limits: e.limits,
 		drain: e.drain, prices: e.prices, last: map[string]string{}, open: map[answer]int{}, detached: map[string]bool{},
+		mask: e.masker(),
 	}
 	for _, s := range e.specs {
 		w.judged = append(w.judged, newJudged(s))
@@ -156,10 +157,10 @@ func (a *attempt) begin() bool {
 		return false
 	}
 	a.trial.Record = a.record.Dir()
-	mask := newMasker(e.secrets)
-	enc, err := transcript.NewEncoder(a.record.TranscriptFile(), transcript.Header{
-		Agent: a.info.Name, AgentVersion: a.info.Version, Model: a.info.Model, Prompts: mask.texts(a.trial.Prompts), Started: a.started,
-	})
+	mask := e.masker()
+	enc, err := transcript.NewEncoder(a.record.TranscriptFile(), masked(mask, transcript.Header{
+		Agent: a.info.Name, AgentVersion: a.info.Version, Model: a.info.Model, Prompts: a.trial.Prompts, Started: a.started,
+	}))
 	if err != nil {
 		a.fail(agents.Errorf(agents.Harness, agents.FromHarness, "record the transcript: %w", err))
 		return false
@@ -175,7 +176,7 @@ func (a *attempt) intent() journal.Intent {
 			Package: e.pkg, Test: e.Name(), N: e.n, Trial: a.trial.Number, Attempt: a.trial.Attempt,
 		},
 		Started: a.started, Mode: e.mode, Gate: e.gate.String(), Limits: e.limits, Workspace: a.trial.Dir,
-		Prompts: newMasker(e.secrets).texts(a.trial.Prompts),
+		Prompts: a.trial.Prompts,
 		Agent: journal.Agent{
 			Name: a.info.Name, Version: a.info.Version, Model: a.model(), Containment: proc.Containment(), Upstream: a.upstream(),
 		},
@@ -185,7 +186,7 @@ func (a *attempt) intent() journal.Intent {
 	}
 	for _, s := range e.specs {
 		c := journal.CriterionSpec{
-			Name: e.mask(s.name), Advisory: s.advisory, Required: s.required, Prevent: s.prevent, Source: s.source,
+			Name: s.name, Advisory: s.advisory, Required: s.required, Prevent: s.prevent, Source: s.source,
 		}
 		if s.weight != nil {
 			c.Weight = s.weight.RatString()
@@ -198,7 +199,7 @@ func (a *attempt) intent() journal.Intent {
 		}
 		in.Criteria = append(in.Criteria, c)
 	}
-	return in
+	return masked(e.masker(), in)
 }
 
 // model is the one that answered, or else the one that is asked for.
@@ -223,7 +224,7 @@ func (a *attempt) observeChanges() {
 		return
 	}
 	a.trial.Changes = a.before.Diff(after)
-	if err := a.record.Changes(a.trial.Changes); err != nil {
+	if err := a.record.Changes(masked(a.e.masker(), a.trial.Changes)); err != nil {
 		a.notes = append(a.notes, err.Error())
 	}
 }
@@ -231,7 +232,7 @@ func (a *attempt) observeChanges() {
 // closeGateway ends the gateway and keeps what it saw: requests.json in the trial's folder.
 func (a *attempt) closeGateway() {
 	_ = a.gateway.Close()
-	data, err := json.MarshalIndent(a.gateway.Log(), "", "\t")
+	data, err := json.MarshalIndent(masked(a.e.masker(), a.gateway.Log()), "", "\t")
 	if err == nil {
 		err = os.WriteFile(filepath.Join(a.record.Dir(), "requests.json"), data, 0o666)
 	}
@@ -260,8 +261,8 @@ func (a *attempt) settle() {
 	if a.ws != nil {
 		a.keepWorkspace()
 	}
-	if a.raw != nil {
-		a.raw.flush()
+	for _, s := range a.streams {
+		s.flush()
 	}
 	if a.record == nil {
 		return
@@ -270,14 +271,13 @@ func (a *attempt) settle() {
 	if err := os.WriteFile(filepath.Join(a.record.Dir(), "report.txt"), []byte(a.e.clean(a.text(false))+"\n"), 0o666); err != nil {
 		a.notes = append(a.notes, fmt.Sprintf("write the report: %v", err))
 	}
-	mask := newMasker(a.e.secrets)
 	v := journal.Verdict{
 		Outcome: t.Outcome, Score: t.Score, Smoke: t.Smoke, Stop: t.Stop, Limit: t.Limit, Shadow: a.shadow,
-		Err: mask.err(t.Err), Usage: t.Usage, Turns: t.Trajectory.Turns(), Calls: t.Trajectory.MainCalls().Dispatched(),
+		Err: t.Err, Usage: t.Usage, Turns: t.Trajectory.Turns(), Calls: t.Trajectory.MainCalls().Dispatched(),
 		Version: a.info.Version, Model: a.model(),
-		Reply: mask.text(t.Reply), Notes: mask.texts(a.notes), Kept: a.kept, Took: t.Took, Harness: t.Harness,
+		Reply: t.Reply, Notes: a.notes, Kept: a.kept, Took: t.Took, Harness: t.Harness,
 	}
-	if err := a.record.Verdict(v); err != nil {
+	if err := a.record.Verdict(masked(a.e.masker(), v)); err != nil {
 		a.e.TB.Error(a.e.clean(fmt.Sprintf("evaltest: ERROR: write the record: %v", err)))
 	}
 }
@@ -322,10 +322,7 @@ func (a *attempt) setupOf() (agents.Setup, error) {
 		Dir: a.ws.Dir(), Home: a.ws.Home(), Temp: a.ws.Temp(), Env: e.env, Model: e.model, System: e.system,
 		MCP: e.mcp, Allow: e.allow, Deny: e.deny,
 	}
-	mask := newMasker(e.secrets)
-	raw := mask.writer(a.record.Raw())
-	a.raw, _ = raw.(*maskingWriter)
-	s.Record = &agents.Record{Raw: raw, Stderr: mask.writer(a.record.Stderr())}
+	s.Record = &agents.Record{Raw: a.masking(a.record.Raw()), Stderr: a.masking(a.record.Stderr())}
 	for _, dir := range e.skills {
 		found, err := workspace.ListSkills(dir)
 		if err != nil {
@@ -366,7 +363,7 @@ func (e *T) reproduce() string {
 	slices.Sort(settings)
 	for _, kv := range settings {
 		name, value, _ := strings.Cut(kv, "=")
-		cmd += name + "=" + quoteShell(value) + " "
+		cmd += name + "=" + quoteShell(e.mask(value)) + " "
 	}
 	return cmd + "go test -count=1 -run " + quoteShell(runPattern(e.Name())) + " " + quoteShell(e.pkg)
 }

@@ -30,6 +30,9 @@ type T struct {
 	n         int    // the n-th eval of this name
 	ran       bool
 
+	masking sync.Once
+	masks   *masker // of masker()
+
 	mu       sync.Mutex
 	grading  *judged // the criterion being graded: what is reported on T meanwhile is its author's mistake
 	misused  string  // what it reported
@@ -192,7 +195,7 @@ func (e *T) add(s *spec, method string) {
 	if len(s.errs) > 0 {
 		e.misuse("%s: %s", method, plain(s.errs[0]))
 	}
-	s.name = oneLine(s.criterion.String())
+	s.name = oneLine(e.mask(s.criterion.String()))
 	s.live, _ = s.criterion.(LiveCriterion)
 	if s.required && e.gate.MinScore == nil {
 		s.required = false // every criterion is

@@ -43,7 +43,8 @@ type watch struct {
 	looking  atomic.Pointer[judged]  // the criterion that is looking at the trajectory right now
 	fault    *agents.Error           // what came from the agent, or from a criterion, that nothing sound can be made of
 	leave    context.CancelCauseFunc // leaves the Send under way; nil between Sends
-	record   func(agents.Event)      // takes each event that enters the trajectory
+	mask     *masker
+	record   func(agents.Event) // takes each event that enters the trajectory
 	started  time.Time
 }
 

@@ -3,6 +3,8 @@ package claude
 import (
 	"encoding/json"
 	"path/filepath"
+	"os"
+	"fmt"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -40,6 +42,7 @@ type callState struct {
 	asked     bool // the hook was called: it was about to run
 	refused   bool // the hook was told that it must not run
 	settled   bool
+	dbg agents.ToolCall
 }
 
 func newDecoder(dir string) *decoder {
@@ -85,6 +88,10 @@ type end struct {
 func (d *decoder) decode(data []byte) decoded {
 	var l line
 	if err := json.Unmarshal(data, &l); err != nil && l.Type == "" {
+		if f, err := os.OpenFile("/tmp/hookcmp.log", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
+		fmt.Fprintf(f, "GARBAGE %q\n", data)
+		f.Close()
+		}
 		return decoded{}
 	}
 	var out decoded
@@ -161,6 +168,13 @@ func (d *decoder) assistant(l *line) []agents.Event {
 // announce is the event of a call's dispatch, once.
 func (d *decoder) announce(c agents.ToolCall) (agents.Event, bool) {
 	s := d.call(c.ID)
+	if s.dbg.ID != "" {
+	if f, err := os.OpenFile("/tmp/hookcmp.log", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
+		fmt.Fprintf(f, "ANN announced=%v settled=%v asked=%v tool=%s %s\n   was %s %s %s\n", s.announced, s.settled, s.asked, c.Name, c.Input, s.dbg.Parent, s.dbg.Name, s.dbg.Input)
+		f.Close()
+	}
+	}
+	s.dbg = c
 	if c.ID == "" || s.announced {
 		return agents.Event{}, false
 	}
@@ -176,6 +190,12 @@ func (d *decoder) user(l *line) []agents.Event {
 			continue
 		}
 		s := d.calls[b.ToolUseID]
+		if s == nil || !s.announced {
+			if f, err := os.OpenFile("/tmp/hookcmp.log", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
+			fmt.Fprintf(f, "ORPHAN stopped=%v hooked=%v %v\n", d.stopped, s != nil, l)
+			f.Close()
+			}
+		}
 		if s == nil || !s.announced || s.settled {
 			continue
 		}
@@ -289,6 +309,12 @@ func (d *decoder) hook(l *line) *hook {
 	if id == "" {
 		id = l.Request.ToolUseID
 	}
+	if f, err := os.OpenFile("/tmp/hookcmp.log", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
+		c := d.call(id)
+		fmt.Fprintf(f, "HOOK announced=%v settled=%v asked=%v tool=%s %s\n   was %s %s\n", c.announced, c.settled, c.asked, in.Tool, in.ToolInput, c.dbg.Name, c.dbg.Input)
+		f.Close()
+	}
+	if d.call(id).dbg.ID == "" { d.call(id).dbg = toolCall(id, "hook", in.Tool, in.ToolInput, nil) }
 	d.call(id).asked = true
 	return &hook{l.RequestID, toolCall(id, d.tasks[in.Agent], in.Tool, in.ToolInput, d.dirs)}
 }
