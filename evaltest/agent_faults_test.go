@@ -186,6 +186,22 @@ func TestLiveVerdictThatHangs(t *testing.T) {
 	assert.NotNil(t, record(t, tb).Verdict)
 }
 
+// An agent that puts a link in the place of its workspace is not graded by what the link leads to.
+func TestTheWorkspaceIsReplaced(t *testing.T) {
+	t.Parallel()
+	host := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(host, "out.csv"), nil, 0o666))
+	for name, act := range map[string]string{
+		"by a link": `mv "$PWD" "$PWD.bak" && ln -s ` + host + ` "$PWD"`, "by nothing": `rm -rf "$PWD"`, "by a file": `rm -rf "$PWD"; : > "$PWD"`,
+	} {
+		r, tb := eval(t, []evaltest.Option{evaltest.Script(script.Run(act))}, func(e *evaltest.T) { e.Expect(criteria.FileExists("out.csv")) })
+		require.NotNil(t, r, "%s: %s", name, tb.text())
+		assert.Equal(t, evaltest.OutcomeFailed, r.Outcome, name)
+		assert.Contains(t, tb.text(), "it counts as empty")
+	}
+	assert.FileExists(t, filepath.Join(host, "out.csv"))
+}
+
 // Graders share the time that is left before the test's deadline, and the record is complete.
 func TestGradersShareTheTimeThatIsLeft(t *testing.T) {
 	t.Parallel()

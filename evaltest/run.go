@@ -138,7 +138,7 @@ func (a *attempt) prepare(ctx context.Context) bool {
 			return false
 		}
 	}
-	if a.before, err = a.ws.Snapshot(); err != nil {
+	if a.before, err = a.ws.Snapshot(ctx); err != nil {
 		a.fail(agents.Errorf(agents.SetupError, agents.FromHarness, "look at the workspace: %w", err))
 		return false
 	}
@@ -218,7 +218,17 @@ func (a *attempt) upstream() string {
 
 // observeChanges finds what the agent changed.
 func (a *attempt) observeChanges() {
-	after, err := a.ws.Snapshot()
+	limit := time.Minute
+	if end, ok := testDeadline(a.e.TB); ok {
+		limit = min(limit, time.Until(end)/2)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	err := a.ws.Reclaim()
+	var after workspace.Snapshot
+	if err == nil {
+		after, err = a.ws.Snapshot(ctx)
+	}
 	if err != nil {
 		a.fail(agents.Errorf(agents.Harness, agents.FromHarness, "look at the workspace: %w", err))
 		return
@@ -260,6 +270,7 @@ func (a *attempt) settle() {
 	t.Harness = t.Took - a.agent - a.graders
 	if a.ws != nil {
 		a.keepWorkspace()
+		a.notes = append(a.notes, a.ws.Notes()...)
 	}
 	for _, s := range a.streams {
 		s.flush()

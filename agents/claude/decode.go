@@ -1,10 +1,9 @@
 package claude
 
 import (
+	"cmp"
 	"encoding/json"
 	"path/filepath"
-	"os"
-	"fmt"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -29,6 +28,10 @@ type decoder struct {
 	stopped   bool          // we interrupted the agent
 	working   bool          // sub-agents are at work in the background
 	lost      *agents.Error // what ended a sub-agent in this turn: its provider
+	begun     bool          // the CLI has told something of a turn that is not over
+	answered  bool          // the model has answered in this turn
+	broken    *agents.Error // why not all that the stream told can be believed
+	abort     bool          // that ends the turn at once
 }
 
 // opening is how an answer began.
@@ -42,7 +45,9 @@ type callState struct {
 	asked     bool // the hook was called: it was about to run
 	refused   bool // the hook was told that it must not run
 	settled   bool
-	dbg agents.ToolCall
+	block     agents.ToolCall // as an answer of the model told of it; without an ID where none did
+	message   string          // that answer
+	question  agents.ToolCall // as the hook told of it, where asked
 }
 
 func newDecoder(dir string) *decoder {
@@ -74,6 +79,7 @@ type decoded struct {
 type hook struct {
 	request string // to answer
 	call    agents.ToolCall
+	refuse  string // why the call must not run, whatever the gate would say; "": the gate decides
 }
 
 // end is how a turn ended.
@@ -82,17 +88,23 @@ type end struct {
 	// more: the agent is not done. Sub-agents work in the background, or a turn follows by itself: when a sub-agent is done,
 	// the CLI takes another turn with what it came to.
 	more bool
+	// abrupt: the agent is at work, and is to be interrupted.
+	abrupt bool
 }
 
-// decode reads one line. What is of no known type, or no JSON, means nothing.
+// decode reads one line. What is of no known type means nothing.
 func (d *decoder) decode(data []byte) decoded {
 	var l line
-	if err := json.Unmarshal(data, &l); err != nil && l.Type == "" {
-		if f, err := os.OpenFile("/tmp/hookcmp.log", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
-		fmt.Fprintf(f, "GARBAGE %q\n", data)
-		f.Close()
-		}
+	err := json.Unmarshal(data, &l)
+	switch {
+	case err != nil && l.Type == "":
+		d.unreadable(data)
 		return decoded{}
+	case err != nil:
+		d.unread(&l, err)
+	}
+	if l.Type != "" && l.Type != "control_response" {
+		d.begun = true
 	}
 	var out decoded
 	switch l.Type {
@@ -112,6 +124,10 @@ func (d *decoder) decode(data []byte) decoded {
 		}
 		out.end = d.finish(&l)
 	}
+	if d.abort && out.end == nil {
+		out.end = &end{err: d.broken, abrupt: true}
+	}
+	d.abort = false
 	now := time.Now()
 	for i := range out.events {
 		out.events[i].Time = now
@@ -135,6 +151,7 @@ func (d *decoder) assistant(l *line) []agents.Event {
 		}
 		if l.Parent == "" {
 			d.synthetic = name
+			d.answered = d.answered || !infrastructure(name) // it stands for an answer
 		} else if d.lost == nil && infrastructure(name) {
 			d.lost = agents.Errorf(kindOf(statuses[l.APIType], name), agents.FromProvider,
 				"claude: the provider of a sub-agent's model failed: %s", l.Message.Content.text())
@@ -149,10 +166,12 @@ func (d *decoder) assistant(l *line) []agents.Event {
 		switch b.Type {
 		case "text":
 			if b.Text != "" {
+				d.answered = d.answered || l.Parent == ""
 				out = append(out, agents.Say(b.Text).In(l.Message.ID).Under(l.Parent))
 			}
 		case "tool_use":
-			if e, ok := d.announce(toolCall(b.ID, l.Parent, b.Name, b.Input, d.dirs)); ok {
+			d.answered = d.answered || l.Parent == ""
+			if e, ok := d.block(toolCall(b.ID, l.Parent, b.Name, b.Input, d.dirs), l.Message.ID); ok {
 				out = append(out, e.In(l.Message.ID))
 			}
 		}
@@ -165,16 +184,27 @@ func (d *decoder) assistant(l *line) []agents.Event {
 	return out
 }
 
+// block is the event of a call that an answer holds. The CLI tells of some blocks twice; a block that differs is another
+// call, which cannot be told from the first.
+func (d *decoder) block(c agents.ToolCall, message string) (agents.Event, bool) {
+	if c.ID == "" {
+		d.contradict("a call of %s has no id", c.Name)
+		return agents.Event{}, false
+	}
+	switch s := d.call(c.ID); {
+	case s.block.ID != "" && (s.message != message || !same(s.block, c)),
+		s.asked && !alike(s.question, c):
+		d.contradict("the id %q stands for two calls, one of %s and one of %s that is not the same", c.ID, cmp.Or(s.block.Name, s.question.Name), c.Name)
+	case s.block.ID == "":
+		s.block, s.message = c, message
+		return d.announce(c)
+	}
+	return agents.Event{}, false
+}
+
 // announce is the event of a call's dispatch, once.
 func (d *decoder) announce(c agents.ToolCall) (agents.Event, bool) {
 	s := d.call(c.ID)
-	if s.dbg.ID != "" {
-	if f, err := os.OpenFile("/tmp/hookcmp.log", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
-		fmt.Fprintf(f, "ANN announced=%v settled=%v asked=%v tool=%s %s\n   was %s %s %s\n", s.announced, s.settled, s.asked, c.Name, c.Input, s.dbg.Parent, s.dbg.Name, s.dbg.Input)
-		f.Close()
-	}
-	}
-	s.dbg = c
 	if c.ID == "" || s.announced {
 		return agents.Event{}, false
 	}
@@ -190,14 +220,16 @@ func (d *decoder) user(l *line) []agents.Event {
 			continue
 		}
 		s := d.calls[b.ToolUseID]
-		if s == nil || !s.announced {
-			if f, err := os.OpenFile("/tmp/hookcmp.log", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
-			fmt.Fprintf(f, "ORPHAN stopped=%v hooked=%v %v\n", d.stopped, s != nil, l)
-			f.Close()
-			}
-		}
-		if s == nil || !s.announced || s.settled {
+		switch {
+		case s == nil || !s.announced && !s.asked:
+			d.doubt("a result is of a call that was never told of: %q", b.ToolUseID)
 			continue
+		case s.settled || !s.announced && d.stopped:
+			continue
+		case !s.announced: // the hook alone has told of it
+			if e, ok := d.announce(s.question); ok {
+				out = append(out, e)
+			}
 		}
 		status := s.status(b, l.Meta)
 		if d.stopped && status == agents.Failed {
@@ -257,9 +289,18 @@ func (d *decoder) finish(l *line) *end {
 	if d.working || l.Queued > 0 {
 		return &end{more: true}
 	}
-	lost := d.lost // the agent went on without its sub-agent: what it came to says nothing of the model
-	d.lost = nil
-	return &end{err: lost}
+	answered, lost := d.answered, d.lost
+	d.begun, d.answered, d.lost = false, false, nil
+	switch {
+	case d.broken != nil:
+		return &end{err: d.broken}
+	case lost != nil: // the agent went on without its sub-agent: what it came to says nothing of the model
+		return &end{err: lost}
+	case !answered && !limits[l.Subtype]:
+		return &end{err: agents.Errorf(agents.Protocol, agents.FromAgent,
+			"claude: the turn ended (%q) without an answer of the model: %w", l.Subtype, l.cause())}
+	}
+	return &end{}
 }
 
 // inBackground are the types of task that the agent waits for. A shell is none: it may be a server that is to run on.
@@ -292,6 +333,7 @@ func (d *decoder) stream(l *line) []agents.Event {
 		if e.Usage != nil {
 			o.usage = o.usage.with(*e.Usage)
 		}
+		d.answered = d.answered || l.Parent == "" // an answer came to its end; it may have been empty
 		if added := d.answer(o.id, o.usage); added != (agents.Usage{}) {
 			return []agents.Event{agents.Spent(added).In(o.id).Under(l.Parent)}
 		}
@@ -309,12 +351,21 @@ func (d *decoder) hook(l *line) *hook {
 	if id == "" {
 		id = l.Request.ToolUseID
 	}
-	if f, err := os.OpenFile("/tmp/hookcmp.log", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
-		c := d.call(id)
-		fmt.Fprintf(f, "HOOK announced=%v settled=%v asked=%v tool=%s %s\n   was %s %s\n", c.announced, c.settled, c.asked, in.Tool, in.ToolInput, c.dbg.Name, c.dbg.Input)
-		f.Close()
+	h := &hook{request: l.RequestID, call: toolCall(id, d.tasks[in.Agent], in.Tool, in.ToolInput, d.dirs)}
+	if id == "" {
+		d.contradict("a call of %s that is about to run has no id", in.Tool)
+		h.refuse = "It has no id."
+		return h
 	}
-	if d.call(id).dbg.ID == "" { d.call(id).dbg = toolCall(id, "hook", in.Tool, in.ToolInput, nil) }
-	d.call(id).asked = true
-	return &hook{l.RequestID, toolCall(id, d.tasks[in.Agent], in.Tool, in.ToolInput, d.dirs)}
+	switch s := d.call(id); {
+	case s.settled:
+		d.contradict("a call of %s is about to run whose id, %q, is that of a call that is over", in.Tool, id)
+		h.refuse = "A call with its id is over."
+	case s.block.ID != "" && !alike(s.block, h.call), s.asked && !alike(s.question, h.call):
+		d.contradict("the id %q stands for two calls, one of %s and one of %s that is not the same", id, cmp.Or(s.block.Name, s.question.Name), in.Tool)
+		h.refuse = "Another call has its id."
+	case !s.asked:
+		s.asked, s.question = true, h.call
+	}
+	return h
 }

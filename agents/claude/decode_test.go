@@ -91,7 +91,7 @@ func TestDecodeStatus(t *testing.T) {
 			d := newDecoder("/ws")
 			d.decode([]byte(`{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"a","name":"Bash","input":{}}]}}`))
 			if test.asked {
-				require.NotNil(t, d.decode([]byte(`{"type":"control_request","request_id":"r","request":{"subtype":"hook_callback","input":{"hook_event_name":"PreToolUse","tool_use_id":"a"}}}`)).hook)
+				require.NotNil(t, d.decode([]byte(`{"type":"control_request","request_id":"r","request":{"subtype":"hook_callback","input":{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"a"}}}`)).hook)
 			}
 			out := d.decode(fmt.Appendf(nil, `{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"a","content":"x","is_error":%v}]},"tool_result_meta":%s}`, test.error, test.meta))
 			require.Len(t, out.events, 1)
@@ -142,11 +142,17 @@ func TestDecodeResult(t *testing.T) {
 		{"malformed, nothing named", "", `"is_error":true,"terminal_reason":"api_error"`, agents.Protocol, true},
 		{"not logged in", "authentication_failed", `"is_error":true`, agents.Auth, false},
 		{"an answer too long", "max_output_tokens", `"subtype":"success","is_error":true`, "", false},
+		{"its own limit on tries", "", `"subtype":"error_max_structured_output_retries","is_error":true`, "", false},
+		{"an end of a later version", "", `"subtype":"error_brand_new"`, agents.Protocol, true},
+		{"an error of a later version", "", `"subtype":"error_brand_new","is_error":true`, agents.Protocol, true},
+		{"an error that nothing explains", "", `"subtype":"success","is_error":true,"result":"no status"`, agents.Protocol, true},
+		{"a fault of the CLI, not called an error", "", `"subtype":"error_during_execution","is_error":false`, agents.Crash, true},
 		{"a fault of the CLI", "", `"subtype":"error_during_execution","is_error":true,"errors":["oops"]`, agents.Crash, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			d := newDecoder("/ws")
+			d.decode([]byte(answer))
 			if test.synthetic != "" {
 				require.Empty(t, d.decode(fmt.Appendf(nil, told, test.synthetic)).events, "not the model's words")
 			}
@@ -159,9 +165,11 @@ func TestDecodeResult(t *testing.T) {
 			require.NotNil(t, out.end.err)
 			require.Equal(t, test.want, out.end.err.Kind)
 			require.Equal(t, test.retry, out.end.err.Retryable)
-			if test.want != agents.Crash {
-				require.Equal(t, agents.FromProvider, out.end.err.Source)
+			source := agents.FromProvider
+			if test.want == agents.Crash || strings.Contains(test.result, "brand_new") || strings.Contains(test.result, "no status") {
+				source = agents.FromAgent
 			}
+			require.Equal(t, source, out.end.err.Source)
 		})
 	}
 }
@@ -188,6 +196,7 @@ func TestDecodeLostSubagent(t *testing.T) {
 	require.Equal(t, agents.Network, lose("", "server_error").Kind)
 	require.Equal(t, agents.Protocol, lose("", "").Kind)
 	require.Nil(t, lose("", "max_output_tokens"), "the model's own doing")
+	d.decode([]byte(answer))
 	require.Nil(t, d.decode([]byte(`{"type":"result","subtype":"success","is_error":false}`)).end.err, "it counts once")
 }
 

@@ -54,9 +54,24 @@ func fakeCLI(mode string) {
 		_, _ = in.ReadString('\n')
 	case "afterthought": // goes on after the turn
 		prompted()
+		fmt.Println(`{"type":"assistant","message":{"id":"n","content":[{"type":"text","text":"Done."}]}}`)
 		fmt.Println(`{"type":"result","subtype":"success","is_error":false}`)
 		fmt.Println(call)
 		_, _ = in.ReadString('\n')
+	case "twofold": // gives two calls one id, and would go on
+		prompted()
+		fmt.Println(call)
+		fmt.Println(strings.Replace(call, `"x"`, `"y"`, 1))
+		for {
+			l, err := in.ReadString('\n')
+			if err != nil {
+				return
+			}
+			if strings.Contains(l, `"interrupt"`) {
+				fmt.Println(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"a","content":"","is_error":true}]},"tool_result_meta":[{"id":"a","non_execution_kind":"interrupted"}]}`)
+				fmt.Println(`{"type":"result","subtype":"error_during_execution","is_error":true}`)
+			}
+		}
 	}
 }
 
@@ -158,11 +173,28 @@ func TestWhatComesAfterTheTurnIsTheTail(t *testing.T) {
 	s := fake(t, "afterthought", nil)
 	events, failed := collect(t.Context(), s, "Go.")
 	require.Nil(t, failed)
-	require.Empty(t, events)
+	require.Len(t, events, 1)
 	f, err := s.Close()
 	require.NoError(t, err)
 	require.Len(t, f.Tail, 1)
 	require.Equal(t, agents.EventCall, f.Tail[0].Kind)
+}
+
+// The agent is interrupted where it contradicts itself: what it does from there on cannot be followed.
+func TestContradictionEndsTheTurn(t *testing.T) {
+	t.Parallel()
+	s := fake(t, "twofold", nil)
+	events, failed := collect(t.Context(), s, "Go.")
+	require.Len(t, events, 1)
+	require.NotNil(t, failed)
+	require.Equal(t, agents.Protocol, failed.Kind)
+	require.Equal(t, agents.FromAgent, failed.Source)
+	_, again := collect(t.Context(), s, "Again.")
+	require.Equal(t, agents.Harness, again.Kind)
+	f, err := s.Close()
+	require.NoError(t, err)
+	require.Len(t, f.Tail, 1)
+	require.Equal(t, agents.Unresolved, f.Tail[0].Status, "the interruption was heard")
 }
 
 func TestCancelledBeforeSending(t *testing.T) {

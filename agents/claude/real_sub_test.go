@@ -3,6 +3,7 @@ package claude_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -103,4 +104,31 @@ func TestInterruptInSubagentAndBackoff(t *testing.T) {
 	n := len(b.gateway.Log())
 	requireGone(t, b.dir)
 	require.Len(t, b.gateway.Log(), n, "no request after the end")
+}
+
+// The CLI asks about a call in other words than it told of it (paths are absolute, defaults filled in), and tells of what
+// sub-agents call more than once: none of it is a contradiction.
+func TestCallsToldInOtherWords(t *testing.T) {
+	t.Parallel()
+	steps := []script.Step{
+		script.Call("Read", map[string]any{"file_path": "./a.txt"}),
+		script.Call("Edit", map[string]any{"file_path": "a.txt", "old_string": "old", "new_string": "old  \n"}),
+		script.Call("Write", map[string]any{"file_path": "~/b.txt", "content": "x  \n\n"}),
+		script.Call("Read", map[string]any{"file_path": "."}),
+		script.Call("Bash", map[string]any{"command": "  ls 'ä'  ", "run_in_background": "true"}),
+		script.Call("NoSuchTool", map[string]any{"x": 1}),
+	}
+	all := append([]script.Step{script.Run("echo old > a.txt")}, steps...)
+	all = append(all, script.Agent("Outer.", append(slices.Clone(steps), script.Agent("Inner.", steps...))...))
+	for name, permit := range map[string]func(context.Context, agents.ToolCall) agents.Decision{
+		"without a gate": nil,
+		"gated":          func(context.Context, agents.ToolCall) agents.Decision { return agents.Decision{Allow: true} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := open(t, all, setup(func(s *agents.Setup) { s.Permit = permit }))
+			require.Nil(t, b.send("Go."))
+			require.Len(t, b.calls(), 3+3*len(steps))
+		})
+	}
 }

@@ -12,17 +12,19 @@ import (
 // subtype says "success" of an answer that never came, and is not asked.
 func (d *decoder) classify(l *line) *agents.Error {
 	r := l.result
-	if !r.IsError {
-		return nil
-	}
-	if !infrastructure(d.synthetic) && d.synthetic != "" {
+	well := !r.IsError && (l.Subtype == "success" || l.Subtype == "")
+	if well || !infrastructure(d.synthetic) && d.synthetic != "" {
 		return nil
 	}
 	if r.APIStatus == 0 && d.synthetic == "" && r.Terminal != "api_error" {
-		if l.Subtype == "error_during_execution" {
+		switch {
+		case limits[l.Subtype]:
+			return nil
+		case l.Subtype == "error_during_execution":
 			return agents.Errorf(agents.Crash, agents.FromAgent, "claude: the turn ended by a fault of the CLI: %w", r.cause())
 		}
-		return nil // its own limit on turns or money, for one
+		return agents.Errorf(agents.Protocol, agents.FromAgent,
+			"claude: the turn ended in a way that is not known (%q, is_error: %v): %w", l.Subtype, r.IsError, r.cause())
 	}
 	kind := kindOf(r.APIStatus, d.synthetic)
 	e := agents.Errorf(kind, agents.FromProvider, "claude: the model's provider failed%s: %w", r.status(), r.cause())
@@ -30,6 +32,11 @@ func (d *decoder) classify(l *line) *agents.Error {
 		e.Retryable = false // the same request will be refused again
 	}
 	return e
+}
+
+// limits are the ends of turns that the CLI calls errors and that are none: limits of its own, which the model ran into.
+var limits = map[string]bool{
+	"error_max_turns": true, "error_max_budget_usd": true, "error_max_structured_output_retries": true,
 }
 
 // infrastructure reports whether what a made-up answer tells of is no doing of the model's.

@@ -100,12 +100,16 @@ func (s *session) take(data []byte) {
 		items = append(items, item{end: d.end})
 	}
 	s.queue.push(items...)
-	late := d.hook != nil && s.gate.permit != nil && !s.dec.call(d.hook.call.ID).announced
+	refused := d.hook != nil && d.hook.refuse != ""
+	late := d.hook != nil && !refused && s.gate.permit != nil && !s.dec.call(d.hook.call.ID).announced
 	s.decoding.Unlock()
 	if late {
 		time.AfterFunc(lateness, func() { s.announce(d.hook.call) })
 	}
-	if d.hook != nil {
+	switch {
+	case refused:
+		s.gate.reply(d.hook, agents.Decision{Reason: d.hook.refuse})
+	case d.hook != nil:
 		s.gate.ask(d.hook)
 	}
 }
@@ -146,6 +150,10 @@ func (s *session) Send(ctx context.Context, prompt string) iter.Seq2[agents.Even
 				return
 			case i.end != nil && i.end.more:
 				continue
+			case i.end != nil && i.end.abrupt:
+				s.interrupt()
+				yield(agents.Event{}, i.end.err)
+				return
 			case i.end != nil:
 				s.finish(i.end.err != nil)
 				if i.end.err != nil {

@@ -28,7 +28,8 @@ type commandKey struct {
 // exec, command and their like; each of sudo rm x counts, sudo and rm. Quotes and backslashes hide nothing
 // (\rm, 'r'm), and the first word may be given without its folder: rm is /bin/rm, while ./build.sh is that file only.
 //
-// What a shell would expand is matched as it is written: the values of $x and *.go are not known. Nor is what a script's file,
+// What a shell would expand is matched as it is written: the values of $x and *.go are not known. A command whose first word
+// is such counts by itself and as its further words: $SUDO rm x runs rm as far as anyone can tell. Nor is what a script's file,
 // an alias or another program does, and which commands of a && b the shell skipped: all commands of a call that has run
 // count, a loop's body once.
 //

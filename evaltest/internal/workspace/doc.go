@@ -8,9 +8,9 @@
 //	if err := w.CopyFS(os.DirFS("testdata/starter")); err != nil {
 //		return err
 //	}
-//	before, err := w.Snapshot()
+//	before, err := w.Snapshot(ctx)
 //	// … the agent works in w.Dir(), with w.Home() as its HOME and w.Temp() as its TMPDIR …
-//	after, err := w.Snapshot()
+//	after, err := w.Snapshot(ctx)
 //	changes := before.Diff(after)
 //
 // A workspace lies in the system's folder for temporary files, outside of any module and repository, so that neither the

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -53,7 +54,7 @@ func symlink(tb testing.TB, target, path string) {
 
 func snapshot(tb testing.TB, w *Workspace) Snapshot {
 	tb.Helper()
-	s, err := w.Snapshot()
+	s, err := w.Snapshot(context.Background())
 	require.NoError(tb, err)
 	return s
 }

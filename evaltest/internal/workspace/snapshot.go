@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -33,15 +35,18 @@ type entry struct {
 	mod    time.Time
 }
 
-// maxHashed is the size in bytes up to which the content of a file is read. An agent can make a sparse file of terabytes
-// in no time, and reading it would take hours; beyond, size and time of modification have to do.
-const maxHashed = 8 << 30
+// Bounds in bytes of what is read: of one file, and of all. An agent can make a sparse file of terabytes in no time, and
+// reading it would take hours; beyond, size and time of modification have to do.
+const (
+	maxHashed = 512 << 20
+	maxTotal  = 4 << 30
+)
 
 // Snapshot takes the state of everything in the work folder: hidden files, ignored ones and the inside of .git included. It
 // follows no links, opens nothing but regular files, and passes over what vanishes meanwhile. Files that cannot be read are
-// noted, and compared by size and time.
-func (w *Workspace) Snapshot() (Snapshot, error) {
-	h := &hasher{w: w, jobs: make(chan job, 256), entries: map[string]entry{}}
+// noted, and compared by size and time; so are those whose turn comes when ctx has ended.
+func (w *Workspace) Snapshot(ctx context.Context) (Snapshot, error) {
+	h := &hasher{ctx: ctx, w: w, jobs: make(chan job, 256), entries: map[string]entry{}}
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), 8) {
 		wg.Go(h.work)
@@ -57,8 +62,10 @@ func (w *Workspace) Snapshot() (Snapshot, error) {
 
 // hasher takes one snapshot: one goroutine walks, several read.
 type hasher struct {
+	ctx  context.Context
 	w    *Workspace
 	jobs chan job
+	read atomic.Int64 // bytes, of all files
 
 	mu      sync.Mutex
 	entries map[string]entry
@@ -138,8 +145,11 @@ func (h *hasher) work() {
 }
 
 func (h *hasher) hash(j *job, sum hash.Hash, buf []byte) error {
-	if j.e.size > maxHashed {
+	switch {
+	case j.e.size > maxHashed:
 		return fmt.Errorf("it has %d bytes", j.e.size)
+	case h.read.Add(j.e.size) > maxTotal:
+		return fmt.Errorf("it is beyond the first %d bytes of all files", int64(maxTotal))
 	}
 	f, _, err := openRegular(filepath.Join(h.w.work, filepath.FromSlash(j.name)))
 	if err != nil {
@@ -148,6 +158,9 @@ func (h *hasher) hash(j *job, sum hash.Hash, buf []byte) error {
 	defer f.Close()
 	sum.Reset()
 	for n := int64(0); ; {
+		if err := h.ctx.Err(); err != nil {
+			return fmt.Errorf("there was no time left to read it: %w", err)
+		}
 		k, err := f.Read(buf)
 		sum.Write(buf[:k])
 		if n += int64(k); n > maxHashed {

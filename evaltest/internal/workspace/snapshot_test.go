@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
@@ -156,7 +157,7 @@ func TestFilesThatComeAndGoMeanwhile(t *testing.T) {
 		})
 	}
 	for range 50 {
-		s, err := w.Snapshot()
+		s, err := w.Snapshot(context.Background())
 		if !assert.NoError(t, err) {
 			break
 		}
@@ -206,7 +207,7 @@ func TestSnapshotOfNothing(t *testing.T) {
 	w := fresh(t)
 	assert.Empty(t, Snapshot{}.Diff(snapshot(t, w)))
 	require.NoError(t, w.Remove())
-	_, err := w.Snapshot()
+	_, err := w.Snapshot(context.Background())
 	assert.ErrorIs(t, err, fs.ErrNotExist)
 }
 

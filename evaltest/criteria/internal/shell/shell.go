@@ -13,6 +13,7 @@ package shell
 
 import (
 	"path"
+	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -42,6 +43,8 @@ const (
 	maxNesting  = 500   // of brackets
 	maxKeywords = 5_000 // that begin what can nest
 	maxDepth    = 12    // scripts within scripts
+
+	maxHereDocuments = 16 // that are closed where the source does not
 )
 
 // Parse lists the commands of source in the order in which they are written, commands inside a word before the command that
@@ -56,12 +59,25 @@ func parse(source string, depth int) []Command {
 		return split(source)
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(source), "")
+	if err != nil { // bash only warns of a here-document that is not closed: it takes all that follows
+		file, err = syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(closed(source)), "")
+	}
 	if err != nil {
 		return split(source)
 	}
 	f := finder{source: source, depth: depth, stdin: map[syntax.Node]string{}}
 	f.walk(file)
 	return f.found
+}
+
+var hereDocument = regexp.MustCompile(`<<-?[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([\w.-]+))`)
+
+// closed is source with the ends of all its here-documents behind it.
+func closed(source string) string {
+	for _, m := range hereDocument.FindAllStringSubmatch(source, maxHereDocuments) {
+		source += "\n" + m[1] + m[2] + m[3]
+	}
+	return source + "\n"
 }
 
 // tooDeep reports whether source may nest deeper than is good for a parser. It knows nothing of quotes: brackets in them
@@ -182,10 +198,15 @@ func (f *finder) pipe(b *syntax.BinaryCmd) {
 	}
 	switch program, rest := Program(args[0]), args[1:]; program {
 	case "echo":
-		for len(rest) > 0 && (rest[0] == "-n" || rest[0] == "-e" || rest[0] == "-E") {
+		escapes := false
+		for len(rest) > 0 && (rest[0] == "-n" || rest[0] == "-e" || rest[0] == "-E" || rest[0] == "-ne" || rest[0] == "-en") {
+			escapes = escapes || strings.Contains(rest[0], "e")
 			rest = rest[1:]
 		}
 		f.stdin[to] = strings.Join(rest, " ")
+		if escapes {
+			f.stdin[to] = strings.ReplaceAll(f.stdin[to], `\n`, "\n")
+		}
 	case "printf":
 		if len(rest) > 0 {
 			f.stdin[to] = strings.ReplaceAll(strings.Join(rest, "\n"), `\n`, "\n")

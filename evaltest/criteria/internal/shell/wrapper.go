@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -16,31 +17,37 @@ type wrapper struct {
 var wrappers = map[string]wrapper{
 	"sudo": {valued: "aCcDghpRrtTUu", assign: true,
 		long: []string{"user", "group", "prompt", "chdir", "chroot", "host", "role", "type", "close-from", "command-timeout", "other-user"}},
-	"doas":       {valued: "aCu"},
-	"env":        {valued: "uC", long: []string{"unset", "chdir"}, assign: true},
-	"nohup":      {},
-	"setsid":     {},
-	"time":       {valued: "fo", long: []string{"format", "output"}},
-	"timeout":    {valued: "ks", long: []string{"kill-after", "signal"}, skip: 1},
-	"gtimeout":   {valued: "ks", long: []string{"kill-after", "signal"}, skip: 1},
-	"nice":       {valued: "n", long: []string{"adjustment"}},
-	"ionice":     {valued: "cn", long: []string{"class", "classdata"}},
-	"taskset":    {skip: 1},
-	"stdbuf":     {valued: "ioe", long: []string{"input", "output", "error"}},
-	"xargs":      {valued: "aEILnPsd", long: []string{"arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var"}},
-	"parallel":   {valued: "jNna", long: []string{"jobs", "arg-file", "max-args"}},
-	"exec":       {valued: "a"},
-	"command":    {},
-	"builtin":    {},
-	"busybox":    {},
-	"toybox":     {},
-	"chroot":     {skip: 1},
-	"unshare":    {},
-	"strace":     {valued: "abeIoOpPsSuUX"},
-	"flock":      {valued: "wE", long: []string{"timeout", "conflict-exit-code"}, skip: 1},
-	"watch":      {valued: "nq", long: []string{"interval"}},
-	"unbuffer":   {},
-	"caffeinate": {valued: "tw"},
+	"doas":             {valued: "aCu"},
+	"env":              {valued: "uC", long: []string{"unset", "chdir"}, assign: true},
+	"nohup":            {},
+	"setsid":           {},
+	"time":             {valued: "fo", long: []string{"format", "output"}},
+	"timeout":          {valued: "ks", long: []string{"kill-after", "signal"}, skip: 1},
+	"gtimeout":         {valued: "ks", long: []string{"kill-after", "signal"}, skip: 1},
+	"nice":             {valued: "n", long: []string{"adjustment"}},
+	"ionice":           {valued: "cn", long: []string{"class", "classdata"}},
+	"taskset":          {skip: 1},
+	"stdbuf":           {valued: "ioe", long: []string{"input", "output", "error"}},
+	"xargs":            {valued: "aEILnPsd", long: []string{"arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var"}},
+	"parallel":         {valued: "jNna", long: []string{"jobs", "arg-file", "max-args"}},
+	"exec":             {valued: "a"},
+	"command":          {},
+	"builtin":          {},
+	"busybox":          {},
+	"toybox":           {},
+	"chroot":           {long: []string{"userspec", "groups"}, skip: 1},
+	"unshare":          {long: []string{"propagation", "map-user", "map-group", "root", "wd", "setuid", "setgid"}},
+	"setpriv":          {long: []string{"reuid", "regid", "groups", "inh-caps", "ambient-caps", "bounding-set", "securebits", "pdeathsig"}},
+	"chrt":             {valued: "TPD", long: []string{"sched-runtime", "sched-period", "sched-deadline"}, skip: 1},
+	"prlimit":          {},
+	"fakeroot":         {valued: "lisb", long: []string{"lib", "faked"}},
+	"valgrind":         {},
+	"dbus-run-session": {},
+	"strace":           {valued: "abeIoOpPsSuUX"},
+	"flock":            {valued: "wE", long: []string{"timeout", "conflict-exit-code"}, skip: 1},
+	"watch":            {valued: "nq", long: []string{"interval"}},
+	"unbuffer":         {},
+	"caffeinate":       {valued: "tw"},
 }
 
 var shells = []string{"bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "rbash"}
@@ -59,10 +66,18 @@ func command(words []string, stdin string, depth int) Command {
 		if s, ok := scriptOf(args, stdin); ok {
 			script(s)
 		}
+	case strings.HasPrefix(words[0], "$"):
+		// What the word stands for is not known, and often it is nothing, or a wrapper: $SUDO rm x. A default may be it: ${RM:-rm}.
+		if m := defaultWord.FindStringSubmatch(words[0]); m != nil {
+			c.Inner = append(c.Inner, command(append([]string{m[1]}, args...), stdin, depth+1))
+		}
+		if len(args) > 0 {
+			c.Inner = append(c.Inner, command(args, stdin, depth+1))
+		}
 	case program == "eval":
-		script(strings.Join(args, " "))
+		script(strings.Join(behindDashes(args), " "))
 	case program == "trap":
-		if len(args) > 1 {
+		if args = behindDashes(args); len(args) > 1 {
 			script(args[0])
 		}
 	case program == "su", program == "runuser", program == "sg", program == "script":
@@ -83,8 +98,8 @@ func command(words []string, stdin string, depth int) Command {
 		}
 	default:
 		w, ok := wrappers[program]
-		if !ok || program == "command" && len(args) > 0 && (args[0] == "-v" || args[0] == "-V") {
-			break // command -v looks a command up and does not run it
+		if !ok || onlyLooks(program, args) {
+			break
 		}
 		if s, ok := splitString(program, args); ok {
 			script(s)
@@ -103,12 +118,37 @@ func command(words []string, stdin string, depth int) Command {
 	return c
 }
 
+var defaultWord = regexp.MustCompile(`^\$\{\w+:?[-=]([\w./-]+)\}$`)
+
+// behindDashes is args without a leading --.
+func behindDashes(args []string) []string {
+	if len(args) > 0 && args[0] == "--" {
+		return args[1:]
+	}
+	return args
+}
+
+// onlyLooks reports whether the wrapper looks a command up, or lists what may be run, and runs nothing.
+func onlyLooks(program string, args []string) bool {
+	letters := map[string]string{"command": "vV", "sudo": "lvK"}[program]
+	for _, a := range args {
+		if len(a) < 2 || a[0] != '-' || a[1] == '-' {
+			break
+		}
+		if letters != "" && strings.ContainsAny(a[1:2], letters) || program == "command" && strings.ContainsAny(a, letters) {
+			return true
+		}
+	}
+	return false
+}
+
 // strip is what is left of args once options, assignments and arguments of the wrapper's own are gone.
 func (w wrapper) strip(args []string) []string {
 	skip := w.skip
 	for len(args) > 0 {
 		a := args[0]
 		switch {
+		case a == "-" && w.assign: // env - is env -i
 		case a == "--":
 			return args[min(1+skip, len(args)):]
 		case strings.HasPrefix(a, "--"):
@@ -146,7 +186,7 @@ func isAssignment(a string) bool {
 
 // scriptOf is the source that a shell with these arguments runs: the argument of -c, else its input, unless it runs a file.
 func scriptOf(args []string, stdin string) (string, bool) {
-	c, input := false, false
+	c, input, check := false, false, false
 	for len(args) > 0 {
 		a := args[0]
 		if a == "--" || a == "-" {
@@ -164,12 +204,14 @@ func scriptOf(args []string, stdin string) (string, bool) {
 			continue
 		}
 		c = c || a[0] == '-' && strings.Contains(a, "c")
+		check = check || a[0] == '-' && strings.Contains(a, "n")
 		input = input || a[0] == '-' && strings.Contains(a, "s")
 		if strings.ContainsAny(a[1:], "oO") {
 			args = args[min(1, len(args)):]
 		}
 	}
 	switch {
+	case check: // -n reads a script and does not run it
 	case c && len(args) > 0:
 		return args[0], true
 	case !c && (input || len(args) == 0) && stdin != "":
