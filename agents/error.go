@@ -86,7 +86,7 @@ func (e *Error) Unwrap() error {
 // NoError reports whether err is nil, or a nil *Error in an error: what a function that returns a variable of that type says
 // when nothing went wrong.
 func NoError(err error) bool {
-	e, ok := err.(*Error)
+	e, ok := err.(*Error) //nolint:errorlint // what wraps a nil *Error is an error
 	return err == nil || ok && e == nil
 }
 
