@@ -1,12 +1,14 @@
 package criteria_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -54,9 +56,40 @@ var watched = func() map[string]evaltest.LiveCriterion {
 		"WithinCallsDone": criteria.WithinCalls(50, quota),
 		"Before":          criteria.Before(rm, test),
 		"Then":            criteria.Then(rm, test),
+		"Own":             &editsUnder{"docs/", 1 << 30},
 		"Nested":          criteria.Succeeded(criteria.WithinCalls(1<<30, criteria.Before(rm, criteria.AtLeast(2, skill, test, quota)))),
 	}
 }()
+
+// editsUnder is an author's own criterion, as in the example evals: at most max edits under dir.
+type editsUnder struct {
+	dir string
+	max int
+}
+
+func (c *editsUnder) String() string                    { return "few edits under " + c.dir }
+func (c *editsUnder) StopPolarities() evaltest.Polarity { return evaltest.Fail }
+
+func (c *editsUnder) edits(tr *agents.Trajectory) agents.Tally {
+	return tr.Tally(c, func(call agents.ToolCall) bool {
+		return call.Kind == agents.Edit && len(call.Paths) > 0 && strings.HasPrefix(call.Paths[0], c.dir)
+	})
+}
+
+func (c *editsUnder) LiveVerdict(tr *agents.Trajectory) evaltest.Verdict {
+	if c.edits(tr).Ran() > c.max {
+		return evaltest.Failed
+	}
+	return evaltest.Undecided
+}
+
+func (c *editsUnder) Grade(_ context.Context, trial *evaltest.Trial) (evaltest.Score, error) {
+	n := c.edits(trial.Trajectory)
+	if n.Ran() <= c.max && n.Ran()+n.Open() > c.max {
+		return evaltest.Score{}, evaltest.ErrOpen
+	}
+	return evaltest.PassIf(n.Ran() <= c.max), nil
+}
 
 // longRun writes the events of an agent that works and works. Four events make a call: a text, the call, its end, a usage report.
 type longRun struct {
