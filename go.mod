@@ -13,4 +13,7 @@ require (
 	mvdan.cc/sh/v3 v3.14.1
 )
 
-require go.yaml.in/yaml/v3 v3.0.5 // indirect
+require (
+	github.com/gofrs/flock v0.13.2 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+)

@@ -122,8 +122,10 @@ type MCPServer struct {
 
 // An Endpoint is where an agent finds its model.
 type Endpoint struct {
-	URL   string // without a path: http://127.0.0.1:1234
-	Token string // what the agent presents as its key; of no use anywhere else
+	URL string // the agent's API is below it: http://127.0.0.1:1234
+	// Token is what the agent presents as its key; of no use anywhere else. "": the agent presents its own credential, that
+	// of [Provider.Login], which the gateway forwards; what lets the agent in is then a secret in the URL's path.
+	Token string
 }
 
 // Decision answers a permission request. The zero value refuses.

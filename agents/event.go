@@ -42,18 +42,33 @@ type Event struct {
 
 // Usage is what answers of the model have cost. In an event it is on top of all events before; elsewhere it is a total.
 type Usage struct {
-	InputTokens  int64   `json:"input_tokens,omitempty"`  // not read from a cache, written to one included
-	OutputTokens int64   `json:"output_tokens,omitempty"` // thinking included
-	CachedTokens int64   `json:"cached_tokens,omitempty"` // input read from a cache
-	Cost         float64 `json:"cost,omitempty"`          // US dollars, as the agent reports it
+	InputTokens      int64   `json:"input_tokens,omitempty"`       // neither read from a cache nor written to one
+	OutputTokens     int64   `json:"output_tokens,omitempty"`      // thinking included
+	CachedTokens     int64   `json:"cached_tokens,omitempty"`      // input read from a cache
+	CacheWriteTokens int64   `json:"cache_write_tokens,omitempty"` // input written to a cache
+	Cost             float64 `json:"cost,omitempty"`               // US dollars, as the agent reports it
 }
 
 // Tokens is the number of tokens of every kind.
-func (u Usage) Tokens() int64 { return u.InputTokens + u.OutputTokens + u.CachedTokens }
+func (u Usage) Tokens() int64 {
+	return u.InputTokens + u.OutputTokens + u.CachedTokens + u.CacheWriteTokens
+}
 
 // Add is the sum of both.
 func (u Usage) Add(v Usage) Usage {
-	return Usage{u.InputTokens + v.InputTokens, u.OutputTokens + v.OutputTokens, u.CachedTokens + v.CachedTokens, u.Cost + v.Cost}
+	return Usage{
+		InputTokens: u.InputTokens + v.InputTokens, OutputTokens: u.OutputTokens + v.OutputTokens,
+		CachedTokens: u.CachedTokens + v.CachedTokens, CacheWriteTokens: u.CacheWriteTokens + v.CacheWriteTokens, Cost: u.Cost + v.Cost,
+	}
+}
+
+// Beyond is what u has more than v, by kind; nothing is negative.
+func (u Usage) Beyond(v Usage) Usage {
+	return Usage{
+		InputTokens: max(0, u.InputTokens-v.InputTokens), OutputTokens: max(0, u.OutputTokens-v.OutputTokens),
+		CachedTokens: max(0, u.CachedTokens-v.CachedTokens), CacheWriteTokens: max(0, u.CacheWriteTokens-v.CacheWriteTokens),
+		Cost: max(0, u.Cost-v.Cost),
+	}
 }
 
 // Prompt is the event of a user message.

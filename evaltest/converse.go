@@ -272,11 +272,7 @@ func (w *watch) handBack(err *agents.Error, last bool) bool {
 // spentAfterAll adds to the trajectory what the session as a whole has cost more than its events told, so that criteria and
 // limits see it.
 func (a *attempt) spentAfterAll(total agents.Usage) {
-	seen := a.watch.tr.Usage()
-	more := agents.Usage{
-		InputTokens: max(0, total.InputTokens-seen.InputTokens), OutputTokens: max(0, total.OutputTokens-seen.OutputTokens),
-		CachedTokens: max(0, total.CachedTokens-seen.CachedTokens), Cost: max(0, total.Cost-seen.Cost),
-	}
+	more := total.Beyond(a.watch.tr.Usage())
 	if more.Cost < 1e-9 { // rounding of a sum
 		more.Cost = 0
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/evaltest-go/evaltest/evaltest/verdict"
 )
 
-// Version is the schema version of the records. Readers refuse a newer one.
-const Version = 1
+// Version is the schema version of the records. Readers refuse a newer one, and read older ones.
+const Version = 2
 
 // TrialID is the identity of one attempt at one trial, unique within a run together with the process that made it.
 type TrialID struct {
@@ -46,6 +46,10 @@ type Intent struct {
 	MinScore string          `json:"min_score,omitempty"`
 	Criteria []CriterionSpec `json:"criteria"`
 	Limits   Limits          `json:"limits"`
+	Policy   Policy          `json:"policy,omitzero"`
+	Source   string          `json:"source,omitempty"` // file:line of the eval
+	// Fingerprint is what the result depends on. Zero: it is not known, and nothing is reused.
+	Fingerprint Fingerprint `json:"fingerprint,omitzero"`
 	// Folder is the trial's folder in the run directory, relative to it, slash-separated. Set by Begin.
 	Folder string `json:"folder"`
 	// Workspace is where the agent works while the trial runs: an absolute path.
@@ -63,6 +67,18 @@ type Agent struct {
 	Upstream string `json:"upstream,omitempty"`
 	// Containment says how its processes are kept together: "pid namespace", "subreaper", …
 	Containment string `json:"containment,omitempty"`
+}
+
+// Policy is what was to be done about infrastructure errors.
+type Policy struct {
+	OnError     string        `json:"on_error"`               // "fail", "skip"
+	Retries     int           `json:"retries"`                // of an attempt that ended in an error that may pass
+	Idle        time.Duration `json:"idle_ns,omitempty"`      // silence that ends an attempt; 0: none does
+	MaxRequests int           `json:"max_requests,omitempty"` // requests to the model that a prompt may take; 0: any number
+	MaxAgents   int           `json:"max_agents,omitempty"`   // agents at work at once in the run
+	Keep        string        `json:"keep,omitempty"`         // whose workspaces are kept: "all", "failed", "none"
+	// Resumes is the run whose settled trials are taken over, "" for none.
+	Resumes string `json:"resumes,omitempty"`
 }
 
 // CriterionSpec is what a trial asks of a criterion.
@@ -135,6 +151,16 @@ type Verdict struct {
 	// Shadow is what mode shadow saw: where the other modes would have stopped.
 	Shadow []Shadow      `json:"shadow,omitempty"`
 	Err    *agents.Error `json:"error,omitempty"`
+	// Measured: the trial has a verdict, and no error had a part in it. Only such trials count in a rate.
+	Measured bool `json:"measured"`
+	// Complete: the session went well to its end or to the cut, so that the record can be graded again.
+	Complete bool `json:"complete,omitempty"`
+	// RetryIn is how long the next attempt was to wait, when there was to be one: the trial is not over with this verdict.
+	RetryIn *time.Duration `json:"retry_in_ns,omitempty"`
+	// Reused says where the result comes from, when the agent did not run.
+	Reused *Reused `json:"reused,omitempty"`
+	// Requests is what the gateway saw; nil: the provider was not observed.
+	Requests *Requests `json:"requests,omitempty"`
 	// Version and Model are those of the agent as its session showed them, "" where it did not.
 	Version string       `json:"version,omitempty"`
 	Model   string       `json:"model,omitempty"`
@@ -148,6 +174,39 @@ type Verdict struct {
 	Kept    string        `json:"kept,omitempty"`
 	Took    time.Duration `json:"took_ns"`
 	Harness time.Duration `json:"harness_ns"` // the part of it that neither the agent nor a grader had
+}
+
+// Reused says which record a result was taken over from.
+type Reused struct {
+	Run    string `json:"run"`    // name of its run directory
+	Folder string `json:"folder"` // Intent.Folder there
+	// Regraded: criteria had changed, and graded the recorded workspace and transcript anew.
+	Regraded bool `json:"regraded,omitempty"`
+}
+
+// Requests is what a gateway saw of the requests to the model.
+type Requests struct {
+	N        int              `json:"n"`
+	Usage    agents.Usage     `json:"usage"` // as the provider reported it, answer by answer; no cost
+	Models   []AnsweredModel  `json:"models,omitempty"`
+	Failures []RequestFailure `json:"failures,omitempty"`
+}
+
+// AnsweredModel counts the answers that one model gave where a model was asked for.
+type AnsweredModel struct {
+	Asked    string `json:"asked"`
+	Answered string `json:"answered"` // "": it did not say
+	N        int    `json:"n"`
+}
+
+// RequestFailure is a request that the provider did not answer well.
+type RequestFailure struct {
+	N       int              `json:"n"` // of the request, from 1
+	Kind    agents.ErrorKind `json:"kind"`
+	Status  int              `json:"status,omitempty"` // HTTP status; 0: no answer came
+	Message string           `json:"message"`
+	// Overcome: the agent asked again, and was answered.
+	Overcome bool `json:"overcome"`
 }
 
 // Shadow is a stop that was not carried out, held against the full run.
