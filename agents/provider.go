@@ -23,3 +23,12 @@ type Provider struct {
 	// ("Bedrock"). The other fields are then empty.
 	Direct string
 }
+
+// A Fingerprinted agent is a program of its own, outside the binary that drives it. What it does depends on its name and
+// version, and on how it was set up.
+type Fingerprinted interface {
+	Agent
+	// Fingerprint is equal for agents that were set up alike: further arguments, a configuration. It holds no path that is
+	// different on another machine, and no secret.
+	Fingerprint() string
+}

@@ -19,9 +19,11 @@ var errHeld = errors.New("evaltest: the trial ended before this request")
 // admit answers the gateway, which asks before each model request. Once the stream has caught up with the request, what
 // the request's thread was told to stop for is looked at again: the request goes on, or is held until the agent has gone.
 func (w *watch) admit(ctx context.Context, r gateway.Request) error {
+	w.alive()
 	if !w.catchUp(ctx, r.Results) {
 		return ctx.Err()
 	}
+	w.alive()
 	if !w.requested(r) {
 		return nil
 	}
@@ -35,7 +37,7 @@ func (w *watch) requested(r gateway.Request) (hold bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	defer w.changed()
-	if w.ended != nil {
+	if w.asks(); w.ended != nil || w.fault != nil {
 		return true
 	}
 	thread, ok := w.threadOf(r)

@@ -16,7 +16,8 @@ import (
 func (a *attempt) converse(ctx context.Context) {
 	setup, err := a.setupOf()
 	if err != nil {
-		a.fail(agents.Errorf(agents.SetupError, agents.FromAuthor, "set up the agent: %w", err))
+		a.closeGateway()
+		a.fail(agents.AsError(err, agents.SetupError, agents.FromAuthor))
 		return
 	}
 	if at, ok, _ := agentDeadline(a.e.TB, 0); ok {
@@ -26,11 +27,13 @@ func (a *attempt) converse(ctx context.Context) {
 	}
 	session, err := a.open(ctx, setup)
 	if err != nil {
+		a.closeGateway()
 		a.fail(agents.AsError(a.cause(ctx, err), agents.SetupError, agents.FromAgent))
 		return
 	}
 	a.send(ctx, session)
 	final, err := a.close(session)
+	a.closeGateway()
 	if err != nil && a.watch.ended == nil {
 		a.fail(agents.AsError(err, agents.Crash, agents.FromAgent))
 	} else if err != nil {
@@ -141,7 +144,7 @@ func (a *attempt) send(ctx context.Context, session agents.Session) {
 	w := a.watch
 	w.begin()
 	if d := w.limits.Duration; d > 0 {
-		timer := time.AfterFunc(d, w.outOfTime)
+		timer := time.AfterFunc(d-w.timeBefore, w.outOfTime)
 		defer timer.Stop()
 	}
 	for i, prompt := range a.trial.Prompts {
@@ -171,6 +174,7 @@ func (a *attempt) turn(ctx context.Context, session agents.Session, prompt strin
 	if !goOn {
 		return a.watch.faulted()
 	}
+	defer a.watchdog(leave)()
 	failed := a.call(sendCtx, "answer a prompt", func() error {
 		for event, err := range session.Send(sendCtx, prompt) {
 			if !agents.NoError(err) {
@@ -190,6 +194,9 @@ func (a *attempt) turn(ctx context.Context, session agents.Session, prompt strin
 	}
 	if failed == nil && ctx.Err() != nil {
 		failed = ctx.Err()
+	}
+	if idle := context.Cause(sendCtx); errors.Is(idle, errIdle) && ctx.Err() == nil {
+		return agents.AsError(idle, agents.Timeout, agents.FromAgent)
 	}
 	return agents.AsError(a.cause(ctx, failed), agents.Crash, agents.FromAgent)
 }
@@ -236,7 +243,7 @@ func (w *watch) prompt(text string, leave context.CancelCauseFunc) bool {
 	if w.ended != nil {
 		return false
 	}
-	w.leave = leave
+	w.leave, w.requests = leave, 0
 	w.take(agents.Prompt(text).At(time.Now()))
 	return true
 }
@@ -281,6 +288,28 @@ func (a *attempt) spentAfterAll(total agents.Usage) {
 	}
 }
 
+// usage is what the attempt has cost: as the agent says, and, where it did not come to say it, as its events or the gateway
+// have it.
+func (a *attempt) usage(total agents.Usage) agents.Usage {
+	w, seen := a.watch, a.watch.tr.Usage()
+	u := total
+	if u.Tokens() == 0 {
+		u = seen
+	}
+	if a.requests != nil {
+		if metered := a.requests.Usage; metered.Tokens() > u.Tokens() {
+			metered.Cost, u = u.Cost, metered
+		}
+	}
+	switch {
+	case w.prices != nil && total.Cost == 0:
+		u.Cost = w.prices.cost(u)
+	case u.Cost == 0:
+		u.Cost = max(total.Cost, seen.Cost)
+	}
+	return u
+}
+
 // complete ends the trajectory: calls whose end was never seen are unresolved, and what came after the cut is looked at.
 func (a *attempt) complete(final agents.Final) {
 	w, t := a.watch, a.trial
@@ -294,11 +323,15 @@ func (a *attempt) complete(final agents.Final) {
 		t.Stop, t.Limit = w.ended.stop, w.ended.limit
 	} else {
 		w.ended = &ending{} // nothing is recorded any more
-		// Without a cut there is no tail: what the agent said last belongs to the trajectory.
+		// Without a cut or an error there is no tail: what the agent said last belongs to the trajectory.
 		for _, e := range w.tail {
-			w.take(e)
+			if a.err == nil {
+				w.take(e)
+			}
 		}
-		w.tail = nil
+		if a.err == nil {
+			w.tail = nil
+		}
 		a.spentAfterAll(final.Usage)
 		if w.overspent() {
 			t.Limit = w.ended.limit
@@ -313,14 +346,7 @@ func (a *attempt) complete(final agents.Final) {
 			w.take(e)
 		}
 	}
-	t.Usage = final.Usage
-	if seen := w.tr.Usage(); t.Usage == (agents.Usage{}) {
-		t.Usage = seen
-	} else if t.Usage.Cost == 0 {
-		t.Usage.Cost = seen.Cost
-		if w.prices != nil {
-			t.Usage.Cost = w.prices.cost(t.Usage)
-		}
-	}
+	a.late = w.tail
+	t.Usage = a.usage(final.Usage)
 	a.notes = append(a.notes, w.notes...)
 }

@@ -23,6 +23,7 @@ const recordReserve = 1500 * time.Millisecond
 func (a *attempt) conclude(ctx context.Context) {
 	for _, j := range a.watch.judged {
 		begin := time.Now()
+		a.gradingOf(j)
 		r := a.result(ctx, j)
 		r.Took = time.Since(begin)
 		a.graders += r.Took
@@ -54,7 +55,7 @@ func (a *attempt) result(ctx context.Context, j *judged) CriterionResult {
 		a.afterStop(ctx, j, &r)
 		return r
 	}
-	s, err := a.grade(ctx, j)
+	s, err := a.gradeInTime(ctx, j)
 	switch {
 	case errors.Is(err, ErrOpen):
 		r.Open = true
@@ -79,7 +80,7 @@ func (a *attempt) afterStop(ctx context.Context, j *judged, r *CriterionResult) 
 		}
 		return
 	}
-	s, err := a.grade(ctx, j)
+	s, err := a.gradeInTime(ctx, j)
 	switch {
 	case err != nil:
 		j.violate("it was decided live as %v and cannot be graded: %v", j.interval, err)
@@ -90,6 +91,35 @@ func (a *attempt) afterStop(ctx context.Context, j *judged, r *CriterionResult) 
 		return
 	}
 	r.Score = verdict.Unknown
+}
+
+// gradingOf notes which criterion is being graded: should it end the process, the record says so.
+func (a *attempt) gradingOf(j *judged) {
+	if a.record == nil || a.err != nil {
+		return
+	}
+	if err := a.record.Grading(a.e.mask(j.name)); err != nil {
+		a.note("%v", err)
+	}
+}
+
+// gradeInTime is grade, again while the grader's error is one that may pass. The agent does not run again for it.
+func (a *attempt) gradeInTime(ctx context.Context, j *judged) (Score, error) {
+	for n := 1; ; n++ {
+		s, err := a.grade(ctx, j)
+		var e *agents.Error
+		if !errors.As(err, &e) || !e.Retryable || alwaysRed(e) || n > a.e.retries {
+			return s, err
+		}
+		d := e.RetryAfter + backoff(a.e.backoff, n)
+		if end, ok := testDeadline(a.e.TB); ok && time.Until(end)-recordReserve <= d {
+			return s, err
+		}
+		a.note("%s: tried again after %v: %v", j.name, d.Round(time.Millisecond), e)
+		if !wait(context.WithoutCancel(ctx), d) {
+			return s, err
+		}
+	}
 }
 
 // grade has a criterion score the trial, in a goroutine of its own: it may panic, end its goroutine, or hang. The error is

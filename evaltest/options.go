@@ -38,8 +38,8 @@ type settings struct {
 	skills    []string          // folders
 	only      []string
 	requires  []requirement
-	setups    []func(context.Context, *Trial) error
-	teardowns []func(context.Context, *Trial) error
+	setups    []hook
+	teardowns []hook
 
 	gate        verdict.Gate
 	limits      journal.Limits
@@ -51,11 +51,37 @@ type settings struct {
 	onError     string // "fail", "skip"
 	keep        string // "failed", "all", "none"
 
+	retries     int
+	backoff     limitsOfBackoff
+	idle        time.Duration
+	maxRequests int
+	models      []string // patterns of models that may answer for others
+	noGateway   bool
+	breaker     bool
+
 	// From the environment alone.
 	modeForced bool // the mode comes from the environment
 	live       bool
 	embedded   bool // no other agent was asked for
 	scripted   bool // the script plays the model of a real agent
+
+	agentsAtOnce int    // 0: as many as tests run in parallel
+	resume       string // the run whose settled trials are taken over; "": none
+	upstream     string // URL of another upstream than the agent's own; "": none
+	upstreamAuth string // header lines that authenticate there
+}
+
+// hook is a function of the author's that prepares or undoes.
+type hook struct {
+	f      func(context.Context, *Trial) error
+	source string // file:line of the author
+}
+
+func (h hook) call(ctx context.Context, what string, trial *Trial) error {
+	if err := guarded(func() error { return h.f(ctx, trial) }); err != nil {
+		return fmt.Errorf("%s: %s: %w", h.source, what, err)
+	}
+	return nil
 }
 
 type requirement struct {
@@ -64,7 +90,10 @@ type requirement struct {
 }
 
 func defaults() settings {
-	return settings{drain: 30 * time.Second, onError: "fail", keep: "failed"}
+	return settings{
+		drain: 30 * time.Second, onError: "fail", keep: "failed",
+		retries: 2, backoff: limitsOfBackoff{2 * time.Second, time.Minute}, idle: 5 * time.Minute, maxRequests: 1000, breaker: true,
+	}
 }
 
 // clone keeps what an eval appends from reaching the package's settings.
@@ -72,6 +101,7 @@ func (s settings) clone() settings {
 	s.mcp, s.env, s.skills = slices.Clip(s.mcp), slices.Clip(s.env), slices.Clip(s.skills)
 	s.setups, s.teardowns = slices.Clip(s.setups), slices.Clip(s.teardowns)
 	s.requires, s.allow, s.deny = slices.Clip(s.requires), slices.Clip(s.allow), slices.Clip(s.deny)
+	s.models, s.only = slices.Clip(s.models), slices.Clip(s.only)
 	s.secrets = maps.Clone(s.secrets)
 	return s
 }
@@ -210,12 +240,14 @@ func Requires(reason string, ok func(agents.Info) bool) Option {
 // Setup prepares each trial, after its workspace was filled and before the agent starts. An error is the author's: the
 // trial is errored.
 func Setup(f func(ctx context.Context, trial *Trial) error) Option {
-	return option(func(s *settings) error { s.setups = append(s.setups, f); return nil })
+	h := hook{f, callerLine(2)}
+	return option(func(s *settings) error { s.setups = append(s.setups, h); return nil })
 }
 
 // TearDown undoes Setup when the trial is over and graded, in reverse order, whatever it came to.
 func TearDown(f func(ctx context.Context, trial *Trial) error) Option {
-	return option(func(s *settings) error { s.teardowns = append(s.teardowns, f); return nil })
+	h := hook{f, callerLine(2)}
+	return option(func(s *settings) error { s.teardowns = append(s.teardowns, h); return nil })
 }
 
 // MinScore is the gate of an eval with partial credit: the weighted mean of its criteria is at least x, in (0, 1], and

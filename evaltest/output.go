@@ -56,6 +56,22 @@ func (a *attempt) text(brief bool) string {
 		field(name, "%s", shorten(p, 200))
 	}
 	field("agent", "%s", a.describeAgent())
+	if r := a.reused; r != nil && r.Regraded {
+		field("regraded", "from the record of run %s (%s): the agent did not run again", r.Run, r.Folder)
+	} else if r != nil {
+		field("reused", "from run %s (%s): nothing has changed since", r.Run, r.Folder)
+	}
+	for _, b := range t.Earlier {
+		field("attempt", "%d ended in an error: %s (%s): %s; %s, tried again after %v", b.Number, b.Err.Kind, b.Err.Source,
+			shorten(b.Err.Message(), 200), count(int(b.Usage.Tokens()), "token"), b.Waited.Round(time.Millisecond))
+	}
+	if r := a.requests; r != nil {
+		for _, f := range r.Failures {
+			if f.Overcome {
+				field("overcome", "request %d to the model failed (%s: %s); the agent asked again", f.N, f.Kind, shorten(f.Message, 160))
+			}
+		}
+	}
 	if s := t.Stop; s != nil {
 		saved := ""
 		if s.TurnsLeft > 0 {

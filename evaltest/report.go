@@ -129,11 +129,21 @@ func (e *T) attributes(a *attempt) {
 		set("error", fmt.Sprintf("%s (%s)", t.Err.Kind, t.Err.Source))
 		set("error_message", t.Err.Message())
 	}
+	if n := t.Attempt; n > 1 {
+		set("attempts", fmt.Sprint(n))
+	}
+	if r := a.reused; r != nil {
+		set("reused", r.Run+"/"+r.Folder)
+	}
 	set("agent", a.info.Name)
 	set("agent_version", a.info.Version)
 	set("model", a.model())
-	set("tokens", fmt.Sprint(t.Usage.Tokens()))
-	cost := t.Usage.Cost
+	spent := t.Usage
+	if a.course != nil && a.reused == nil {
+		spent = a.course.spent() // of all attempts
+	}
+	set("tokens", fmt.Sprint(spent.Tokens()))
+	cost := spent.Cost
 	if e.scripted {
 		cost = 0 // what the agent thinks that the script cost
 	}

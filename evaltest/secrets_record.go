@@ -13,7 +13,8 @@ import (
 // masked is v, a record of whatever type, with every string in it masked. It shares nothing with v that was changed. All
 // that enters a record or a report goes through it, so that a field that is added later is masked, too.
 //
-// Left as they are: the identity of a trial, by which its records are found and which the test log prints in any case;
+// Left as they are: the identity of a trial, by which its records are found and which the test log prints in any case, and
+// its fingerprint, which is digests;
 // numbers that are kept as text; and the words of types of ours, such as an outcome.
 func masked[V any](m *masker, v V) V {
 	if m != nil {
@@ -24,9 +25,11 @@ func masked[V any](m *masker, v V) V {
 
 var (
 	rawJSON  = reflect.TypeFor[json.RawMessage]()
-	identity = reflect.TypeFor[journal.TrialID]()
 	anError  = reflect.TypeFor[error]()
 	plainStr = reflect.TypeFor[string]()
+
+	// asTheyAre are types by which records are found, and hold no text of anyone's.
+	asTheyAre = map[reflect.Type]bool{reflect.TypeFor[journal.TrialID](): true, reflect.TypeFor[journal.Fingerprint](): true}
 
 	// exactly are fields that hold numbers as text, and nothing else.
 	exactly = map[reflect.Type][]string{
@@ -76,7 +79,7 @@ func (m *masker) value(v reflect.Value) {
 			v.Set(m.copied(v.Elem()))
 		}
 	case reflect.Struct:
-		if t == identity {
+		if asTheyAre[t] {
 			return
 		}
 		for i := range t.NumField() {

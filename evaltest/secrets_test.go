@@ -186,7 +186,7 @@ func fill(v reflect.Value, text string) {
 		v.Set(reflect.MakeMap(t))
 		v.SetMapIndex(key, elem)
 	case reflect.Pointer:
-		if opens(t.Elem()) {
+		if t.Elem().Kind() != reflect.Struct || opens(t.Elem()) {
 			v.Set(reflect.New(t.Elem()))
 			fill(v.Elem(), text)
 		}
@@ -195,7 +195,7 @@ func fill(v reflect.Value, text string) {
 	case reflect.Struct:
 		for i := range t.NumField() {
 			numbers := map[string]bool{"MinScore": true, "Weight": true, "PassAt": true} // numbers as text
-			if v.Field(i).CanSet() && t != identity && !numbers[t.Field(i).Name] {
+			if v.Field(i).CanSet() && !asTheyAre[t] && !numbers[t.Field(i).Name] {
 				fill(v.Field(i), text)
 			}
 		}

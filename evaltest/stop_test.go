@@ -36,7 +36,7 @@ func eval(t testing.TB, opts []evaltest.Option, criteria func(e *evaltest.T), pr
 		prompts = []string{"Do it."}
 	}
 	tb := inFake(t.Name(), func(tb *fakeTB) {
-		e := evaltest.New(tb, append([]evaltest.Option{evaltest.Skills(skillsDir(t))}, opts...)...)
+		e := evaltest.New(tb, append([]evaltest.Option{evaltest.Skills(skillsDir(t)), evaltest.Retries(0), evaltest.NoBreaker()}, opts...)...)
 		criteria(e)
 		r = e.Run(prompts...)
 	})

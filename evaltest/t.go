@@ -23,6 +23,7 @@ type T struct {
 
 	settings
 	info      agents.Info
+	route     route
 	workspace []func(filler) error
 	specs     []*spec
 	source    string // file:line of New
@@ -67,6 +68,7 @@ func New(tb testing.TB, opts ...Option) *T {
 	e.info = e.settings.agent.Info()
 	e.n = occurrence(tb.Name())
 	e.choose()
+	e.chooseRoute()
 	for _, dir := range e.skills {
 		if _, err := workspace.ListSkills(dir); err != nil {
 			e.misuse("Skills: %v", err)

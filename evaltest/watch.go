@@ -46,6 +46,12 @@ type watch struct {
 	mask     *masker
 	record   func(agents.Event) // takes each event that enters the trajectory
 	started  time.Time
+
+	before      agents.Usage  // what earlier attempts have cost
+	timeBefore  time.Duration // and taken
+	maxRequests int           // that a prompt may take; 0: any number
+	requests    int           // since the last prompt
+	signs       atomic.Int64  // Unix time in nanoseconds of the last sign of life
 }
 
 // ending is why a trajectory was cut. One of the two is set.
@@ -107,6 +113,7 @@ func (w *watch) observe(e agents.Event) (leave bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	defer w.changed()
+	w.alive()
 	if w.complete {
 		return true
 	}
@@ -118,7 +125,10 @@ func (w *watch) observe(e agents.Event) (leave bool) {
 		w.tail = append(w.tail, e)
 		return true
 	}
-	if !w.take(e) {
+	if e.Kind == agents.EventRequest && !w.gated {
+		w.asks()
+	}
+	if !w.take(e) || w.fault != nil {
 		return w.fault != nil
 	}
 	if w.overspent() {
@@ -387,7 +397,7 @@ func (w *watch) overspent() bool {
 	if w.limits.Tokens == 0 && w.limits.Cost == 0 {
 		return false
 	}
-	u := w.tr.Usage()
+	u := w.before.Add(w.tr.Usage())
 	switch l := w.limits; {
 	case l.Tokens > 0 && u.Tokens() > l.Tokens:
 		return w.limit(fmt.Sprintf("tokens: %d of %d", u.Tokens(), l.Tokens))

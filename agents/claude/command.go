@@ -79,7 +79,12 @@ func environment(setup agents.Setup, config string) []string {
 	pass := providers
 	if g := setup.Gateway; g != nil {
 		pass = nil
-		set = append(set, "ANTHROPIC_BASE_URL="+g.URL, "ANTHROPIC_API_KEY="+g.Token,
+		if g.Token != "" {
+			set = append(set, "ANTHROPIC_API_KEY="+g.Token)
+		} else {
+			pass = []string{loginVariable} // the CLI's own login
+		}
+		set = append(set, "ANTHROPIC_BASE_URL="+g.URL,
 			"NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost")
 	}
 	return proc.Environ(setup.Home, setup.Temp, pass, append(set, setup.Env...)...)

@@ -48,7 +48,7 @@ func TestDecodeTurn(t *testing.T) {
 		agents.Begin(bash).In("msg_1"),
 		agents.End("a", agents.Completed, "x.txt"),
 		agents.Begin(sub).In("msg_1"),
-		agents.Spent(agents.Usage{InputTokens: 15, OutputTokens: 30, CachedTokens: 100}).In("msg_1"),
+		agents.Spent(agents.Usage{InputTokens: 10, CacheWriteTokens: 5, OutputTokens: 30, CachedTokens: 100}).In("msg_1"),
 		agents.Begin(read).In("msg_2"),
 		agents.Spent(agents.Usage{InputTokens: 7, OutputTokens: 1}).In("msg_2").Under("b"),
 		agents.End("c", agents.Completed, "1\n2").Under("b"),
@@ -239,7 +239,7 @@ func TestDecodeCumulativeUsage(t *testing.T) {
 	require.Equal(t, agents.Usage{InputTokens: 10, OutputTokens: 2, Cost: 0.25}, turn(10, 2, 0.25))
 	require.Equal(t, agents.Usage{InputTokens: 5, OutputTokens: 1, Cost: 0.5}, turn(15, 3, 0.75))
 	require.Equal(t, agents.Usage{}, turn(15, 3, 0.75))
-	require.Equal(t, agents.Usage{InputTokens: 15, OutputTokens: 3, Cost: 0.75}, d.sum)
+	require.Equal(t, agents.Usage{InputTokens: 10, CacheWriteTokens: 5, OutputTokens: 3, Cost: 0.75}, d.sum)
 }
 
 func TestDecodeBoundsOutput(t *testing.T) {

@@ -19,12 +19,11 @@ func (l *ledger) answer(id string, u apiUsage) agents.Usage {
 		l.answers[id] = known
 	}
 	next := *known
-	if u.Input != nil || u.Written != nil {
-		next.InputTokens = max(next.InputTokens, value(u.Input)+value(u.Written))
-	}
+	next.InputTokens = max(next.InputTokens, value(u.Input))
+	next.CacheWriteTokens = max(next.CacheWriteTokens, value(u.Written))
 	next.OutputTokens = max(next.OutputTokens, value(u.Output))
 	next.CachedTokens = max(next.CachedTokens, value(u.Read))
-	added := onTop(next, *known)
+	added := next.Beyond(*known)
 	*known = next
 	l.sum = l.sum.Add(added)
 	return added
@@ -41,23 +40,14 @@ func value(n *int64) int64 {
 func (l *ledger) total(r result) agents.Usage {
 	all := agents.Usage{Cost: r.Cost}
 	for _, m := range r.ModelUsage {
-		all.InputTokens += m.Input + m.Written
+		all.InputTokens += m.Input
+		all.CacheWriteTokens += m.Written
 		all.OutputTokens += m.Output
 		all.CachedTokens += m.Read
 	}
-	added := onTop(all, l.sum)
+	added := all.Beyond(l.sum)
 	l.sum = l.sum.Add(added)
 	return added
-}
-
-// onTop is what a has more than b, by kind.
-func onTop(a, b agents.Usage) agents.Usage {
-	return agents.Usage{
-		InputTokens:  max(0, a.InputTokens-b.InputTokens),
-		OutputTokens: max(0, a.OutputTokens-b.OutputTokens),
-		CachedTokens: max(0, a.CachedTokens-b.CachedTokens),
-		Cost:         max(0, a.Cost-b.Cost),
-	}
 }
 
 // with is u with the counts that v tells in their place.

@@ -25,6 +25,7 @@ var failures = map[agents.ErrorKind]struct {
 // refuse answers as a provider that fails. What has no form of its own is an internal error of the provider.
 func (m *messages) refuse(w http.ResponseWriter, r *http.Request, q *query, a reply, x exchange) {
 	e := a.fail
+	x.update(func(x *Exchange) { x.Failure, x.RetryAfter = e, e.RetryAfter })
 	switch e.Kind {
 	case agents.Network:
 		m.cut(w, r, q, a, x)

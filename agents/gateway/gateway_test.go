@@ -128,7 +128,7 @@ func TestStreamAndWholeAgree(t *testing.T) {
 	require.Len(t, streamed.Content, 4)
 	log := g.Log()
 	require.Equal(t, log[0].Usage, log[1].Usage)
-	require.Equal(t, streamed.Usage.Input+streamed.Usage.Written, log[0].Usage.InputTokens)
+	require.Equal(t, []int64{streamed.Usage.Input, streamed.Usage.Written}, []int64{log[0].Usage.InputTokens, log[0].Usage.CacheWriteTokens})
 	require.Equal(t, streamed.Usage.Output, log[0].Usage.OutputTokens)
 }
 

@@ -19,8 +19,12 @@ type Request struct {
 	Results []string
 	// Answer is the id of the answer that made those calls, as the agent was told it; "" when it carries no results.
 	Answer string
-	Model  string
+	Model  string // that is asked for
 	Stream bool
+	// Point is equal for requests that ask for the same answer of the same conversation: one is the other, tried again.
+	Point string
+	// Side: no tools are offered. It is on the side, for a title, a summary, a probe, and nothing of the conversation hangs on it.
+	Side bool
 }
 
 // State is how far an exchange has come.
@@ -39,17 +43,23 @@ type Exchange struct {
 	Request
 	State State
 
-	Arrived  time.Time
-	Admitted time.Time // zero: it was not
-	Ended    time.Time // zero: it has not
+	Arrived    time.Time
+	Admitted   time.Time // zero: it was not
+	FirstByte  time.Time // of the answer; zero: none came
+	Progressed time.Time // when the answer last made progress; zero: never
+	Ended      time.Time // zero: it has not
 
-	Status int          // HTTP status; 0: no answer began
-	ID     string       // of the answer; "" for an error
-	Stop   string       // why the model stopped, in the provider's words: "tool_use", "end_turn"
-	Calls  []string     // ids of the calls that the answer makes
-	Error  string       // the provider's type of error: "overloaded_error"
-	Usage  agents.Usage // what the answer cost, by tokens
-	Note   string       // what a reader of the log should know: a tool of the script that the agent does not offer
+	Status     int           // HTTP status; 0: no answer began
+	Answered   string        // the model that answered, as the provider says; "": it did not
+	RetryAfter time.Duration // as the provider asks; 0: it does not
+	// Failure is how the provider failed the request; nil: it did not, or nobody knows, since the agent went away or was refused.
+	Failure *agents.Error
+	ID      string       // of the answer; "" for an error
+	Stop    string       // why the model stopped, in the provider's words: "tool_use", "end_turn"
+	Calls   []string     // ids of the calls that the answer makes
+	Error   string       // the provider's type of error: "overloaded_error"
+	Usage   agents.Usage // what the answer cost, by tokens
+	Note    string       // what a reader of the log should know: a tool of the script that the agent does not offer
 }
 
 // log is the exchanges of a gateway.
@@ -106,6 +116,29 @@ func (x exchange) end(s State) {
 			e.State, e.Ended = s, time.Now()
 		}
 	})
+}
+
+// progress records that an answer makes progress.
+func (x exchange) progress() {
+	x.update(func(e *Exchange) { e.Progressed = time.Now() })
+}
+
+func (l *log) waiting() (since time.Time, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, e := range l.all {
+		if e.State != Answering {
+			continue
+		}
+		at := e.Admitted
+		if e.Progressed.After(at) {
+			at = e.Progressed
+		}
+		if !ok || at.Before(since) {
+			since, ok = at, true
+		}
+	}
+	return since, ok
 }
 
 func (l *log) snapshot() []Exchange {

@@ -1,6 +1,9 @@
 package gateway
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -42,26 +45,14 @@ func model(id string) map[string]any {
 
 // create answers a model request.
 func (m *messages) create(w http.ResponseWriter, r *http.Request) {
-	q, err := readQuery(r)
+	_, q, err := readQuery(r)
 	if err != nil {
 		m.fail(w, http.StatusBadRequest, "invalid_request_error", err.Error())
 		return
 	}
-	x := m.gateway.log.arrive(q.Request)
-	defer x.end(Cut) // unless it ended otherwise before
-	x.update(func(e *Exchange) { q.Request = e.Request })
 	ctx := r.Context()
-	if admit := m.gateway.opts.Admit; admit != nil {
-		if err := admit(ctx, q.Request); err != nil {
-			if ctx.Err() == nil {
-				x.end(Refused)
-			}
-			panic(http.ErrAbortHandler)
-		}
-		if ctx.Err() != nil {
-			panic(http.ErrAbortHandler)
-		}
-	}
+	x := m.gateway.arrive(ctx, &q.Request)
+	defer x.end(Cut) // unless it ended otherwise before
 	a := m.upstream.answer(q)
 	x.update(func(e *Exchange) {
 		e.State, e.Note, e.Admitted = Answering, a.note, time.Now()
@@ -85,9 +76,28 @@ func (m *messages) create(w http.ResponseWriter, r *http.Request) {
 	x.end(Answered)
 }
 
+// arrive logs a model request and returns when it may be answered. If it may not it does not return.
+func (g *Gateway) arrive(ctx context.Context, r *Request) exchange {
+	x := g.log.arrive(*r)
+	x.update(func(e *Exchange) { *r = e.Request })
+	if g.opts.Admit == nil {
+		return x
+	}
+	err := g.opts.Admit(ctx, *r)
+	switch {
+	case ctx.Err() != nil:
+		x.end(Cut)
+		panic(http.ErrAbortHandler)
+	case err != nil:
+		x.end(Refused)
+		panic(http.ErrAbortHandler)
+	}
+	return x
+}
+
 // count answers how many tokens a request has.
 func (m *messages) count(w http.ResponseWriter, r *http.Request) {
-	q, err := readQuery(r)
+	_, q, err := readQuery(r)
 	if err != nil {
 		m.fail(w, http.StatusBadRequest, "invalid_request_error", err.Error())
 		return
@@ -97,11 +107,17 @@ func (m *messages) count(w http.ResponseWriter, r *http.Request) {
 }
 
 // readQuery reads a request's body.
-func readQuery(r *http.Request) (*query, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxRequest))
+func readQuery(r *http.Request) (body []byte, q *query, err error) {
+	body, err = io.ReadAll(http.MaxBytesReader(nil, r.Body, maxRequest))
 	if err != nil {
-		return nil, fmt.Errorf("read body: %w", err)
+		return nil, nil, fmt.Errorf("read body: %w", err)
 	}
+	q, err = parseQuery(body)
+	return body, q, err
+}
+
+// parseQuery reads what the gateway has to know of a request.
+func parseQuery(body []byte) (*query, error) {
 	var in struct {
 		Model    string `json:"model"`
 		Stream   bool   `json:"stream"`
@@ -120,11 +136,19 @@ func readQuery(r *http.Request) (*query, error) {
 	if len(in.Messages) == 0 {
 		return nil, fmt.Errorf("messages: at least one message is required")
 	}
-	q := &query{Request: Request{Model: in.Model, Stream: in.Stream}, sent: len(in.Messages)}
+	q := &query{Request: Request{Model: in.Model, Stream: in.Stream, Side: len(in.Tools) == 0}, sent: len(in.Messages)}
+	point := sha256.New()
+	defer func() { q.Point = hex.EncodeToString(point.Sum(nil)[:8]) }()
 	for _, t := range in.Tools {
 		q.tools = append(q.tools, tool{t.Name, t.Schema})
 	}
 	for _, msg := range in.Messages {
+		fmt.Fprintf(point, "%q %d\n", msg.Role, len(msg.Content))
+		for _, c := range msg.Content {
+			if fmt.Fprintf(point, "%q %q %q\n", c.Type, c.ID, c.ToolUseID); msg.Role != "assistant" {
+				fmt.Fprintf(point, "%q\n", c.Text)
+			}
+		}
 		if msg.Role == "assistant" {
 			var t turn
 			for _, c := range msg.Content {

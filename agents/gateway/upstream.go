@@ -69,7 +69,7 @@ type usage struct {
 }
 
 func (u usage) total() agents.Usage {
-	return agents.Usage{InputTokens: u.input + u.written, OutputTokens: u.output, CachedTokens: u.read}
+	return agents.Usage{InputTokens: u.input, CacheWriteTokens: u.written, OutputTokens: u.output, CachedTokens: u.read}
 }
 
 // sleep waits for d, calling tick every second, and returns early with ctx's error or tick's.

@@ -19,6 +19,11 @@ type eventLine struct {
 	Exact map[string]string `json:"exact,omitempty"`
 }
 
+// lateLine is an event that came when the trajectory was over.
+type lateLine struct {
+	Late eventLine `json:"late"`
+}
+
 // The names of what is no text.
 const (
 	inputName = "call.input"

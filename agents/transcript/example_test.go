@@ -16,7 +16,7 @@ func Example() {
 		fmt.Println(err)
 	}
 	// Output:
-	// {"schema":"evaltest.transcript","version":"1.0","agent":"claude","started":"2026-02-03T04:05:06Z"}
+	// {"schema":"evaltest.transcript","version":"2.0","agent":"claude","started":"2026-02-03T04:05:06Z"}
 	// {"kind":"prompt","time":"2026-02-03T04:05:06Z","text":"Say hello."}
 	// {"kind":"message","time":"2026-02-03T04:05:07Z","text":"Hello."}
 }

@@ -15,47 +15,65 @@ import (
 // header was all that made sense, and a nil trajectory where there was no header. The error wraps ErrTorn when nothing but the
 // last line is amiss, and that is incomplete.
 func Read(r io.Reader) (*agents.Trajectory, Header, error) {
+	tr, _, h, err := ReadAll(r)
+	return tr, h, err
+}
+
+// ReadAll is Read, with the events that came when the trajectory was over.
+func ReadAll(r io.Reader) (tr *agents.Trajectory, late []agents.Event, h Header, err error) {
 	lines := bufio.NewReader(r)
 	first, err := lines.ReadBytes('\n')
 	if err != nil && err != io.EOF {
-		return nil, Header{}, fmt.Errorf("transcript: read header: %w", err)
+		return nil, nil, Header{}, fmt.Errorf("transcript: read header: %w", err)
 	}
 	h, headerErr := header(first)
 	if headerErr != nil {
 		if err == io.EOF && len(first) > 0 && !json.Valid(first) {
-			return nil, Header{}, fmt.Errorf("transcript: read header: %w", ErrTorn)
+			return nil, nil, Header{}, fmt.Errorf("transcript: read header: %w", ErrTorn)
 		}
-		return nil, Header{}, headerErr
+		return nil, nil, Header{}, headerErr
 	}
-	tr := new(agents.Trajectory)
+	tr = new(agents.Trajectory)
 	for n := 2; err == nil; n++ {
 		var line []byte
 		line, err = lines.ReadBytes('\n')
 		if err != nil && err != io.EOF {
-			return tr, h, fmt.Errorf("transcript: read line %d: %w", n, err)
+			return tr, late, h, fmt.Errorf("transcript: read line %d: %w", n, err)
 		}
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		var l eventLine
+		var l struct {
+			eventLine
+			Late *eventLine `json:"late"`
+		}
 		if jsonErr := json.Unmarshal(line, &l); jsonErr != nil {
 			if err == io.EOF && !json.Valid(line) {
-				return tr, h, fmt.Errorf("transcript: read line %d: %w", n, ErrTorn)
+				return tr, late, h, fmt.Errorf("transcript: read line %d: %w", n, ErrTorn)
 			}
-			return tr, h, fmt.Errorf("transcript: read line %d: %w", n, jsonErr)
+			return tr, late, h, fmt.Errorf("transcript: read line %d: %w", n, jsonErr)
+		}
+		if l.Late != nil {
+			l.eventLine = *l.Late
 		}
 		e, eventErr := l.event()
 		if eventErr == nil && e.Time.IsZero() {
 			eventErr = errors.New("the event has no time")
 		}
-		if eventErr == nil {
+		switch {
+		case eventErr != nil:
+		case l.Late != nil:
+			late = append(late, e)
+		case late != nil:
+			eventErr = errors.New("an event of the trajectory comes after its end")
+		default:
 			eventErr = tr.Append(e)
 		}
 		if eventErr != nil {
-			return tr, h, fmt.Errorf("transcript: read line %d: %w", n, eventErr)
+			return tr, late, h, fmt.Errorf("transcript: read line %d: %w", n, eventErr)
 		}
 	}
-	return tr, h, nil
+	return tr, late, h, nil
 }
 
 func header(line []byte) (Header, error) {

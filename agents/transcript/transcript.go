@@ -12,12 +12,15 @@
 //
 // # Format
 //
-// The first line is {"schema":"evaltest.transcript","version":"1.0",…} with the fields of Header. Each further one is an
+// The first line is {"schema":"evaltest.transcript","version":"2.0",…} with the fields of Header. Each further one is an
 // agents.Event in its JSON form. Nothing is lost: times are kept to the nanosecond (as UTC), and where JSON cannot hold a
 // value as it is, the line's field "exact" has its bytes in base64, by the name of the field, while the field itself has a
 // readable form. That is so for text that is not UTF-8 ("text", "output", "call.commands.0"), for an input that is not JSON or
 // has white space between its parts ("call.input"), and for a cost that is no number ("usage.cost"). Event.Raw is not part of it; an
 // empty list is read as none.
+//
+// What came when the trajectory was over (after a cut, a timeout, an error) stands at the end, each such event as
+// {"late":{…}}: it is kept, and [Read] leaves it out of the trajectory.
 //
 // A reader understands every minor version of its major version: it passes over fields that it does not know, and keeps
 // events of kinds that it does not know. It refuses a newer major version.
@@ -35,10 +38,10 @@ import (
 const Schema = "evaltest.transcript"
 
 // Version is the version that is written: major.minor.
-const Version = "1.0"
+const Version = "2.0"
 
 // major is the newest major version that can be read.
-const major = 1
+const major = 2
 
 // ErrTorn is wrapped by the error of Read when the last line is incomplete: the writer was killed. Everything before it was
 // read.

@@ -153,8 +153,9 @@ func TestRead(t *testing.T) {
 			`{"schema":"evaltest.transcript","version":"1.7","mood":"good"}` + "\n" +
 				`{"kind":"hologram","time":"2026-02-03T04:05:06Z","depth":{"z":1},"exact":{"depth":"AA=="}}` + "\n" + prompt, 2, ""},
 		{"blank lines", first + "\n" + prompt + " \n", 1, ""},
-		{"a newer major version", `{"schema":"evaltest.transcript","version":"2.0","prompts":7}` + "\n", 0,
-			"the file has version 2.0, and this program reads up to 1.x: update evaltest"},
+		{"an event after the end", first + `{"late":{"kind":"done","time":"2026-02-03T04:05:06Z"}}` + "\n" + prompt, 0, "line 3: an event of the trajectory comes after its end"},
+		{"a newer major version", `{"schema":"evaltest.transcript","version":"3.0","prompts":7}` + "\n", 0,
+			"the file has version 3.0, and this program reads up to 2.x: update evaltest"},
 		{"no version", `{"schema":"evaltest.transcript"}` + "\n", 0, `"" is no version`},
 		{"version 0", `{"schema":"evaltest.transcript","version":"0.9"}` + "\n", 0, `"0.9" is no version`},
 		{"another file", `{"schema":"journal","version":"1.0"}` + "\n", 0, `its schema is "journal"`},
@@ -292,4 +293,26 @@ func FuzzRead(f *testing.F) {
 			t.Fatal(d)
 		}
 	})
+}
+
+// What came when the trajectory was over is kept, and is none of it.
+func TestLateEventsAreKeptApart(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	enc, err := transcript.NewEncoder(&b, transcript.Header{Agent: "x"})
+	require.NoError(t, err)
+	at := time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
+	require.NoError(t, enc.Encode(agents.Prompt("go").At(at)))
+	begun := agents.Begin(agents.ToolCall{ID: "1", Name: "Bash", Commands: []string{"rm \xff"}}).At(at)
+	for _, e := range []agents.Event{begun, agents.End("unknown", agents.Completed, "out").At(at)} {
+		require.NoError(t, enc.Late(e))
+	}
+	tr, late, _, err := transcript.ReadAll(bytes.NewReader(b.Bytes()))
+	require.NoError(t, err)
+	assert.Equal(t, 1, tr.Len())
+	require.Len(t, late, 2)
+	assert.Equal(t, begun.Call.Commands, late[0].Call.Commands)
+	tr, _, err = transcript.Read(&b)
+	require.NoError(t, err)
+	assert.Equal(t, 1, tr.Len())
 }

@@ -51,6 +51,20 @@ func (enc *Encoder) Encode(e agents.Event) error {
 	return nil
 }
 
+// Late writes an event that came when the trajectory was over: after a cut, a timeout, an error. It is kept, and is none of
+// the trajectory's. No other event may come after it.
+func (enc *Encoder) Late(e agents.Event) error {
+	if e.Time.IsZero() {
+		e.Time = time.Now()
+	}
+	enc.mu.Lock()
+	defer enc.mu.Unlock()
+	if err := enc.line(lateLine{lossless(e)}); err != nil {
+		return fmt.Errorf("transcript: write late event: %w", err)
+	}
+	return nil
+}
+
 func (enc *Encoder) line(v any) error {
 	if enc.err != nil {
 		return enc.err

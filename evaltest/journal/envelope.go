@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/evaltest-go/evaltest/evaltest/internal/owner"
 )
 
 // The types of records.
@@ -15,6 +17,8 @@ const (
 	typeVerdict   = "verdict"
 	typeNote      = "note"
 	typeFailure   = "failure"
+	typeGrading   = "grading"
+	typeResumes   = "resumes"
 )
 
 // envelope is one line of a journal. The trial stands before the data, so that a person who looks at a torn line can still
@@ -30,16 +34,23 @@ type envelope struct {
 
 // Process is the first record of a journal: which test process wrote it.
 type Process struct {
-	Run     string    `json:"run"`     // equal for all processes of one `go test`
-	Package string    `json:"package"` // import path of the package under test; "" when the binary does not say
-	Module  string    `json:"module"`  // path of the main module; "" when the binary does not say
-	Root    string    `json:"root"`    // the module's root directory, absolute
-	PID     int       `json:"pid"`
-	Host    string    `json:"host,omitempty"`
-	Go      string    `json:"go"` // runtime.Version
-	OS      string    `json:"os"`
-	Arch    string    `json:"arch"`
-	Started time.Time `json:"started"`
+	Run     string `json:"run"`     // equal for all processes of one `go test`
+	Package string `json:"package"` // import path of the package under test; "" when the binary does not say
+	Module  string `json:"module"`  // path of the main module; "" when the binary does not say
+	Root    string `json:"root"`    // the module's root directory, absolute
+	PID     int    `json:"pid"`
+	Host    string `json:"host,omitempty"`
+	// Owner tells the process from a later one of the same number.
+	Owner   owner.Owner `json:"owner,omitzero"`
+	Go      string      `json:"go"` // runtime.Version
+	OS      string      `json:"os"`
+	Arch    string      `json:"arch"`
+	Started time.Time   `json:"started"`
+}
+
+// resumes names the run whose settled trials the process takes over.
+type resumes struct {
+	Dir string `json:"dir"` // absolute
 }
 
 // note is a fact that is no result.

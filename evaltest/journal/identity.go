@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
+
+	"github.com/evaltest-go/evaltest/evaltest/internal/owner"
 )
 
 // startDir is the directory that the process was started in: for a test the folder of its package. It is taken before any
@@ -70,7 +72,7 @@ func moduleRoot(dir string) string {
 
 // process describes the running process.
 func process(run, root string) Process {
-	p := Process{Run: run, Root: root, PID: os.Getpid(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Started: time.Now()}
+	p := Process{Run: run, Root: root, PID: os.Getpid(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Started: time.Now(), Owner: owner.Self()}
 	p.Host, _ = os.Hostname()
 	if info, ok := debug.ReadBuildInfo(); ok {
 		p.Package = strings.TrimSuffix(info.Path, ".test")

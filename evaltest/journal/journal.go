@@ -71,6 +71,14 @@ func open(dir string, id identity) (*Journal, error) {
 	return j, nil
 }
 
+// filePrefix is how the names of the journals of this process's package begin; those of others may, too.
+func (j *Journal) filePrefix() string {
+	if s := slug(path.Base(j.process.Package), 40); s != "" {
+		return filePrefix + s + "-"
+	}
+	return filePrefix
+}
+
 const (
 	filePrefix = "journal-"
 	fileSuffix = ".jsonl"
@@ -80,7 +88,7 @@ const (
 // create makes the process's file and writes its first record.
 func (j *Journal) create() error {
 	for {
-		name := filePrefix + join(slug(path.Base(j.process.Package), 40), strconv.Itoa(j.process.PID), suffix()) + fileSuffix
+		name := j.filePrefix() + join(strconv.Itoa(j.process.PID), suffix()) + fileSuffix
 		f, err := os.OpenFile(filepath.Join(j.dir, name), os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o666)
 		if errors.Is(err, fs.ErrExist) {
 			continue

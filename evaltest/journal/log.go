@@ -47,6 +47,16 @@ func (l *log) append(kind, trial string, data any) error {
 	return l.sync(seq)
 }
 
+// appendUnsynced writes one record, and leaves it to a later sync to have it on disk.
+func (l *log) appendUnsynced(kind, trial string, data any) error {
+	text, err := encode(data)
+	if err != nil {
+		return err
+	}
+	_, err = l.write(envelope{V: Version, Type: kind, Trial: trial, Data: text})
+	return err
+}
+
 func (l *log) write(e envelope) (seq int, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -53,7 +53,13 @@ func locate(id identity, now time.Time) (dir, run string, err error) {
 	if err := syncDir(home); err != nil {
 		return "", "", elsewhere(err)
 	}
-	if err := replaceFile(filepath.Join(home, "latest"), run+"\n"); err != nil {
+	latest := filepath.Join(home, latestFile)
+	if before, err := readName(latest); err == nil && before != "" {
+		if err := replaceFile(filepath.Join(dir, previousFile), before+"\n"); err != nil {
+			return "", "", elsewhere(err)
+		}
+	}
+	if err := replaceFile(latest, run+"\n"); err != nil {
 		return "", "", elsewhere(err)
 	}
 	return dir, run, nil

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/evaltest-go/evaltest/agents"
 	"github.com/evaltest-go/evaltest/evaltest/verdict"
@@ -32,6 +31,7 @@ type ProcessRecord struct {
 	File    string   // its name in the run directory
 	Torn    bool     // the last line is incomplete
 	Notes   []string // facts that belong to no trial
+	Resumes string   // directory of the run that it resumes, "" for none
 }
 
 // TrialRecord is what is on disk of one attempt at a trial.
@@ -40,6 +40,7 @@ type TrialRecord struct {
 	Criteria []CriterionResult // in the order they were written; Intent.Criteria says what was asked
 	Verdict  *Verdict          // nil: the process ended before it, or is still at work
 	Notes    []string
+	Grading  string   // the criterion that was being graded when the process ended, "" for none
 	Failures []string // assertions on the result that failed; they make the test red and change no verdict
 	Process  *ProcessRecord
 	// Torn: there is no verdict, and the last line of the journal is incomplete: it may have been one.
@@ -59,6 +60,9 @@ func (t *TrialRecord) Outcome() verdict.Outcome {
 // Err is the infrastructure error of the trial, nil when it had none.
 func (t *TrialRecord) Err() *agents.Error {
 	if t.Verdict == nil {
+		if t.Grading != "" {
+			return agents.Errorf(agents.Interrupted, agents.FromHarness, "the test process ended before the verdict, while it graded %s", t.Grading)
+		}
 		return agents.Errorf(agents.Interrupted, agents.FromHarness, "the test process ended before the verdict")
 	}
 	return t.Verdict.Err
@@ -80,6 +84,11 @@ func (t *TrialRecord) Changes() ([]Change, error) {
 // Read reads every journal in the run directory dir. It may be called while the run goes on. A directory without a journal
 // is an empty run. It is an error when dir cannot be read, or a journal was written by a newer version of this package.
 func Read(dir string) (*Run, error) {
+	return readSome(dir, func(string) bool { return true })
+}
+
+// readSome reads the journals whose names are wanted.
+func readSome(dir string, wanted func(name string) bool) (*Run, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("journal: read run: %w", err)
@@ -90,7 +99,7 @@ func Read(dir string) (*Run, error) {
 	}
 	r := &Run{Dir: dir}
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), filePrefix) || !strings.HasSuffix(e.Name(), fileSuffix) || !e.Type().IsRegular() {
+		if !isJournal(e) || !wanted(e.Name()) {
 			continue
 		}
 		if err := r.readFile(e.Name()); err != nil {
@@ -102,6 +111,7 @@ func Read(dir string) (*Run, error) {
 	return r, nil
 }
 
+// readFile reads a journal of the run.
 func (r *Run) readFile(name string) error {
 	f, err := os.Open(filepath.Join(r.Dir, name))
 	if err != nil {
@@ -166,9 +176,13 @@ func (rd *reader) record(line []byte) error {
 	switch e.Type {
 	case typeRun:
 		err = json.Unmarshal(e.Data, &rd.process.Process)
+	case typeResumes:
+		var r resumes
+		err = json.Unmarshal(e.Data, &r)
+		rd.process.Resumes = r.Dir
 	case typeIntent:
 		err = rd.intent(e)
-	case typeCriterion, typeVerdict, typeNote, typeFailure:
+	case typeCriterion, typeVerdict, typeNote, typeFailure, typeGrading:
 		err = rd.result(e)
 	}
 	if err != nil {
@@ -215,6 +229,12 @@ func (rd *reader) result(e envelope) error {
 			return err
 		}
 		t.Failures = append(t.Failures, n.Text)
+	case e.Type == typeGrading:
+		var n note
+		if err := json.Unmarshal(e.Data, &n); err != nil {
+			return err
+		}
+		t.Grading = n.Text
 	case t.Verdict != nil:
 		return fmt.Errorf("it comes after the verdict of %s", e.Trial)
 	case e.Type == typeCriterion:
@@ -223,12 +243,18 @@ func (rd *reader) result(e envelope) error {
 			return err
 		}
 		t.Criteria = append(t.Criteria, c)
+		if t.Grading == c.Name {
+			t.Grading = ""
+		}
 	default:
 		var v Verdict
 		if err := json.Unmarshal(e.Data, &v); err != nil {
 			return err
 		}
-		t.Verdict = &v
+		if e.V < 2 {
+			t.upgrade(&v)
+		}
+		t.Verdict, t.Grading = &v, ""
 	}
 	return nil
 }

@@ -179,6 +179,7 @@ type Verdict struct {
 // Reused says which record a result was taken over from.
 type Reused struct {
 	Run    string `json:"run"`    // name of its run directory
+	Dir    string `json:"dir"`    // that directory, absolute
 	Folder string `json:"folder"` // Intent.Folder there
 	// Regraded: criteria had changed, and graded the recorded workspace and transcript anew.
 	Regraded bool `json:"regraded,omitempty"`

@@ -188,10 +188,10 @@ func TestNewerAndForeignRecords(t *testing.T) {
 	intent := `{"v":1,"type":"intent","seq":1,"trial":"t","data":{"id":{"test":"TestA"},"folder":"t","future":{"x":1}},"also":"new"}`
 	t.Run("a newer schema is refused", func(t *testing.T) {
 		t.Parallel()
-		for _, line := range []string{`{"v":2,"type":"run","data":{}}`, `{"v":2,"type":{"of":"another shape"}}`} {
+		for _, line := range []string{`{"v":3,"type":"run","data":{}}`, `{"v":3,"type":{"of":"another shape"}}`} {
 			_, err := read(t, []byte(intent+"\n"+line+"\n"))
 			assert.ErrorIs(t, err, errNewer)
-			assert.ErrorContains(t, err, "schema 2")
+			assert.ErrorContains(t, err, "schema 3")
 			assert.ErrorContains(t, err, "update evaltest")
 		}
 	})

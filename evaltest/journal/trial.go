@@ -50,6 +50,21 @@ func (t *Trial) Criterion(r CriterionResult) error {
 	return t.append(typeCriterion, r, "criterion "+r.Name)
 }
 
+// Grading writes down that a criterion is about to be graded, so that a criterion which ends the process is known. It is
+// not synced: it survives the process, which is what it is for, and may be lost with the machine.
+func (t *Trial) Grading(name string) error {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	err := errOver
+	if !t.over {
+		err = t.log.appendUnsynced(typeGrading, t.intent.Folder, note{name})
+	}
+	if err != nil {
+		return fmt.Errorf("journal: write that %s of %v is being graded: %w", name, t.intent.ID, err)
+	}
+	return nil
+}
+
 // Note writes down a fact of the trial that is no result.
 func (t *Trial) Note(text string) error {
 	t.mu.RLock()

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/evaltest-go/evaltest/evaltest/internal/owner"
 )
 
 const (
@@ -20,39 +22,18 @@ const (
 	workAfter  = 7 * 24 * time.Hour
 )
 
-// owner says which process made a workspace. Host and Namespace say where PID and Start mean something.
-type owner struct {
-	PID       int       `json:"pid"`
-	Start     string    `json:"start,omitempty"` // when the process began, as the system counts; "": it cannot tell
-	Namespace string    `json:"namespace,omitempty"`
-	Host      string    `json:"host"`
-	Created   time.Time `json:"created"` // of the workspace
-}
-
-func self() owner {
-	o := owner{PID: os.Getpid(), Namespace: namespace(), Created: time.Now()}
-	o.Start = startOf(o.PID)
-	o.Host, _ = os.Hostname()
-	return o
+// owned says which process made a workspace, and when.
+type owned struct {
+	owner.Owner
+	Created time.Time `json:"created"`
 }
 
 func writeOwner(root string) error {
-	data, err := json.Marshal(self())
+	data, err := json.Marshal(owned{owner.Self(), time.Now()})
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(root, ownerFile), append(data, '\n'), 0o644)
-}
-
-// dead reports whether the process is certainly gone.
-func (o owner) dead(me owner) bool {
-	if o.PID <= 0 || o.Host != me.Host || o.Namespace != me.Namespace {
-		return false
-	}
-	if start := startOf(o.PID); start != "" && o.Start != "" {
-		return start != o.Start // else another process has the number now
-	}
-	return !exists(o.PID)
 }
 
 // Sweep removes workspaces whose process is gone: a day after they were made, or a week where the agent's work is still in
@@ -73,25 +54,25 @@ func sweep(dir string, now time.Time, patience time.Duration) (removed int) {
 	if err != nil {
 		return 0
 	}
-	me, begun := self(), time.Now()
+	begun := time.Now()
 	for _, e := range entries {
 		if time.Since(begun) > patience {
 			break
 		}
 		root := filepath.Join(dir, e.Name())
-		if e.IsDir() && strings.HasPrefix(e.Name(), prefix) && stale(root, me, now) && removeTree(root) == nil {
+		if e.IsDir() && strings.HasPrefix(e.Name(), prefix) && stale(root, now) && removeTree(root) == nil {
 			removed++
 		}
 	}
 	return removed
 }
 
-func stale(root string, me owner, now time.Time) bool {
+func stale(root string, now time.Time) bool {
 	data, err := os.ReadFile(filepath.Join(root, ownerFile))
 	if err != nil {
 		return false
 	}
-	var o owner
+	var o owned
 	if json.Unmarshal(data, &o) != nil || !strings.HasPrefix(filepath.Base(root), fmt.Sprintf("%s%d-", prefix, o.PID)) {
 		return false
 	}
@@ -102,5 +83,5 @@ func stale(root string, me owner, now time.Time) bool {
 	if work, err := os.ReadDir(filepath.Join(root, "work")); os.IsNotExist(err) || err == nil && len(work) == 0 {
 		after = emptyAfter
 	}
-	return now.Sub(o.Created) > after && o.dead(me)
+	return now.Sub(o.Created) > after && o.Dead()
 }

@@ -86,13 +86,13 @@ func orphan(tb testing.TB, base string, age time.Duration) string {
 	out, err := cmd.Output()
 	require.NoError(tb, err)
 	root := string(out)
-	setOwner(tb, root, func(o *owner) { o.Created = o.Created.Add(-age) })
+	setOwner(tb, root, func(o *owned) { o.Created = o.Created.Add(-age) })
 	return root
 }
 
-func setOwner(tb testing.TB, root string, set func(*owner)) {
+func setOwner(tb testing.TB, root string, set func(*owned)) {
 	tb.Helper()
-	var o owner
+	var o owned
 	path := filepath.Join(root, ownerFile)
 	data, err := os.ReadFile(path)
 	require.NoError(tb, err)
@@ -127,13 +127,13 @@ func TestSweepRemovesOnlyWhatTheDeadHaveLeft(t *testing.T) {
 		"of an owner who lies":   orphan(t, base, 30*day),
 	}
 	write(t, stay["with work, of two days"], "work/a", "a")
-	setOwner(t, stay["of another machine"], func(o *owner) { o.Host += "x" })
+	setOwner(t, stay["of another machine"], func(o *owned) { o.Host += "x" })
 	write(t, stay["not to be lost"], keptFile, "")
 	require.NoError(t, os.Remove(filepath.Join(stay["without an owner"], ownerFile)))
-	setOwner(t, stay["of an owner who lies"], func(o *owner) { o.PID++ })
+	setOwner(t, stay["of an owner who lies"], func(o *owned) { o.PID++ })
 	alive, err := newIn(base)
 	require.NoError(t, err)
-	setOwner(t, alive.root, func(o *owner) { o.Created = o.Created.Add(-30 * day) })
+	setOwner(t, alive.root, func(o *owned) { o.Created = o.Created.Add(-30 * day) })
 	stay["of the living"] = alive.root
 	stay["of somebody else"] = filepath.Join(base, "evaltester")
 	require.NoError(t, os.Mkdir(stay["of somebody else"], 0o755))
@@ -145,16 +145,4 @@ func TestSweepRemovesOnlyWhatTheDeadHaveLeft(t *testing.T) {
 	for name, root := range stay {
 		assert.DirExists(t, root, name)
 	}
-}
-
-func TestNumberOfTheDeadUsedAgain(t *testing.T) {
-	t.Parallel()
-	me := self()
-	if me.Start == "" {
-		t.Skip("the system does not tell when a process began")
-	}
-	was := me
-	assert.False(t, was.dead(me))
-	was.Start += "0"
-	assert.True(t, was.dead(me), "the number is that of another process now")
 }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package workspace
+package owner
 
 func startOf(int) string { return "" }
 

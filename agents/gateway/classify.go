@@ -1,0 +1,140 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/evaltest-go/evaltest/agents"
+)
+
+// providerError is the body of an error, in the form that the providers share: {"error":{"type":…,"code":…,"message":…}}.
+type providerError struct {
+	Error struct {
+		Type    string `json:"type"`
+		Code    any    `json:"code"`
+		Status  string `json:"status"`
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+// readError reads what an answer says of an error: nothing, where it is a page for people.
+func readError(body []byte) (e providerError) {
+	_ = json.Unmarshal(body, &e)
+	return e
+}
+
+// kind is the provider's word for the error.
+func (e providerError) kind() string {
+	if code, ok := e.Error.Code.(string); ok && (e.Error.Type == "" || code == "insufficient_quota") {
+		return code
+	}
+	if e.Error.Type == "" {
+		return e.Error.Status
+	}
+	return e.Error.Type
+}
+
+// kinds are the kinds of errors by the providers' words for them, which say more than a status does.
+var kinds = map[string]agents.ErrorKind{
+	"authentication_error": agents.Auth, "permission_error": agents.Auth, "invalid_api_key": agents.Auth,
+	"UNAUTHENTICATED": agents.Auth, "PERMISSION_DENIED": agents.Auth,
+	"billing_error": agents.Quota, "insufficient_quota": agents.Quota,
+	"rate_limit_error": agents.RateLimit, "rate_limit_exceeded": agents.RateLimit, "RESOURCE_EXHAUSTED": agents.RateLimit,
+	"overloaded_error": agents.Overloaded, "api_error": agents.Overloaded, "server_error": agents.Overloaded, "UNAVAILABLE": agents.Overloaded,
+	"timeout_error":         agents.Network,
+	"invalid_request_error": agents.Protocol, "not_found_error": agents.Protocol, "request_too_large": agents.Protocol,
+}
+
+// kindOfStatus is the kind of an error of which the status alone is known.
+func kindOfStatus(status int) agents.ErrorKind {
+	switch {
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return agents.Auth
+	case status == http.StatusPaymentRequired:
+		return agents.Quota
+	case status == http.StatusTooManyRequests:
+		return agents.RateLimit
+	case status == http.StatusRequestTimeout, status == http.StatusGatewayTimeout, status == http.StatusBadGateway:
+		return agents.Network
+	case status >= 500:
+		return agents.Overloaded
+	}
+	return agents.Protocol
+}
+
+// refusal is the failure of an answer that is an error: by the provider's word for it where that is known, else by its
+// status. The words of a message say nothing.
+func refusal(status int, h http.Header, body []byte) *agents.Error {
+	pe := readError(body)
+	kind, known := kinds[pe.kind()]
+	if byStatus := kindOfStatus(status); !known || kind == agents.Protocol {
+		kind = byStatus
+	}
+	e := agents.Errorf(kind, agents.FromProvider, "the provider answered %s", describeRefusal(status, pe))
+	e.RetryAfter = retryAfter(h)
+	if status < 500 && kind == agents.Protocol { // the same request is going to be refused again
+		e.Retryable = false
+	}
+	if said, err := strconv.ParseBool(h.Get("X-Should-Retry")); err == nil && !said {
+		e.Retryable = false
+	}
+	return e
+}
+
+func describeRefusal(status int, pe providerError) string {
+	s := strconv.Itoa(status)
+	if kind := pe.kind(); kind != "" {
+		s += " " + kind
+	}
+	if pe.Error.Message != "" {
+		s += ": " + pe.Error.Message
+	}
+	return s
+}
+
+// retryAfter is how long the provider asks to wait: seconds, a date, or milliseconds in a header of some providers' own.
+func retryAfter(h http.Header) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e12 {
+		return time.Duration(ms * float64(time.Millisecond))
+	}
+	v := h.Get("Retry-After")
+	if s, err := strconv.ParseFloat(v, 64); err == nil {
+		if s > 0 && s < 1e9 {
+			return time.Duration(s * float64(time.Second))
+		}
+		return 0
+	}
+	if at, err := http.ParseTime(v); err == nil {
+		return max(0, time.Until(at).Round(time.Second))
+	}
+	return 0
+}
+
+// unreachable is the failure of a request that got no answer.
+func unreachable(host string, err error) *agents.Error {
+	kind := agents.Network
+	var timeout net.Error
+	if errors.As(err, &timeout) && timeout.Timeout() || errors.Is(err, context.DeadlineExceeded) {
+		kind = agents.Timeout
+	}
+	return agents.Errorf(kind, agents.FromProvider, "no answer from %s: %w", host, err)
+}
+
+// broken is the failure of an answer that was cut.
+func broken(err error) *agents.Error {
+	if err == nil {
+		err = errors.New("the stream ended before its answer did")
+	}
+	return agents.Errorf(agents.Network, agents.FromProvider, "the answer was cut: %w", err)
+}
+
+// senseless is the failure of an answer that makes no sense.
+func senseless(format string, args ...any) *agents.Error {
+	return agents.Errorf(agents.Protocol, agents.FromProvider, "the answer makes no sense: %s", fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,5 @@
+package runstate
+
+import "crypto/rand"
+
+func randomText() string { return rand.Text()[:8] }
