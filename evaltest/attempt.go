@@ -209,6 +209,7 @@ func (a *attempt) begin(f journal.Fingerprint) bool {
 		a.fail(agents.Errorf(agents.Harness, agents.FromHarness, "record the trial: %w", err))
 		return false
 	}
+	begun.Add(1)
 	a.trial.Record = a.record.Dir()
 	mask := e.masker()
 	enc, err := transcript.NewEncoder(a.record.TranscriptFile(), masked(mask, transcript.Header{

@@ -29,7 +29,8 @@ func packageSettings() settings {
 //	func TestMain(m *testing.M) { evaltest.Main(m, evaltest.MaxTurns(25)) }
 //
 // It makes a package red that was asked to measure and measured nothing: with errors skipped, an outage would look like
-// success. A package with a TestMain of its own may do without it.
+// success. At the end it prints what the package and the run came to, and writes manifest.json and summary.txt in the run's
+// directory. A package with a TestMain of its own may do without it.
 func Main(m *testing.M, opts ...Option) {
 	os.Exit(mainCode(m, opts...))
 }
@@ -46,8 +47,9 @@ func mainCode(m interface{ Run() int }, opts ...Option) int {
 	}
 	defaultsOfPackage.Unlock()
 	code := m.Run()
+	printSummary()
 	if code == 0 && asked.Load() > 0 && measured.Load() == 0 {
-		fmt.Fprintf(os.Stderr, "evaltest: ERROR: %s asked to measure something, and none did; see the skipped tests (go test -v) for why\n", count(int(asked.Load()), "eval"))
+		fmt.Fprintf(os.Stderr, "evaltest: ERROR: %s asked to measure something, and nothing was measured; see the skipped tests (go test -v) for why\n", count(int(asked.Load()), "eval"))
 		return 1
 	}
 	return code

@@ -16,10 +16,14 @@ func (e *T) Run(prompts ...string) *Result {
 	e.check(prompts)
 	sweep()
 	asked.Add(1)
+	tellLeftOpen()
 	c := &course{e: e, prompts: slices.Clone(prompts)}
+	underWay.Add(1)
 	c.run()
+	underWay.Add(-1)
 	a := c.last()
 	e.finish(a)
+	publishSometimes()
 	t := a.trial
 	result := &Result{
 		Outcome: t.Outcome, Score: t.Score, Stop: t.Stop, Limit: t.Limit, Usage: c.spent(), Reply: t.Reply,

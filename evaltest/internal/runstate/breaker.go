@@ -20,7 +20,9 @@ const (
 )
 
 // lost reports whether an error of this kind does not pass by itself: every trial is going to meet it.
-func lost(k agents.ErrorKind) bool { return k == agents.Missing || k == agents.Auth || k == agents.Quota }
+func lost(k agents.ErrorKind) bool {
+	return k == agents.Missing || k == agents.Auth || k == agents.Quota
+}
 
 // Opened is a breaker that is open.
 type Opened struct {
