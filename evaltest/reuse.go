@@ -155,7 +155,7 @@ func (a *attempt) recalled(old *journal.TrialRecord, regraded bool) {
 	a.reused = &journal.Reused{Run: old.RunName(), Dir: filepath.Dir(filepath.Dir(old.Dir)), Folder: old.Intent.Folder, Regraded: regraded}
 	if r := v.Reused; r != nil { // the run that the agent ran in
 		was := *r
-		was.Regraded = was.Regraded || regraded
+		was.Regraded = regraded
 		a.reused = &was
 	}
 	var err error

@@ -21,6 +21,8 @@ const (
 	typeResumes   = "resumes"
 )
 
+var types = []string{typeRun, typeIntent, typeCriterion, typeVerdict, typeNote, typeFailure, typeGrading, typeResumes}
+
 // envelope is one line of a journal. The trial stands before the data, so that a person who looks at a torn line can still
 // tell whose it was.
 type envelope struct {
@@ -51,6 +53,11 @@ type Process struct {
 // resumes names the run whose settled trials the process takes over.
 type resumes struct {
 	Dir string `json:"dir"` // absolute
+}
+
+// grading names a criterion that is about to be graded.
+type grading struct {
+	Name string `json:"name"`
 }
 
 // note is a fact that is no result.

@@ -57,7 +57,7 @@ func (t *Trial) Grading(name string) error {
 	defer t.mu.RUnlock()
 	err := errOver
 	if !t.over {
-		err = t.log.appendUnsynced(typeGrading, t.intent.Folder, note{name})
+		err = t.log.appendUnsynced(typeGrading, t.intent.Folder, grading{name})
 	}
 	if err != nil {
 		return fmt.Errorf("journal: write that %s of %v is being graded: %w", name, t.intent.ID, err)
