@@ -33,6 +33,12 @@ func Backoff(first, most time.Duration) Option {
 	})
 }
 
+// MaxAgents is how many agents of the run may be at work at once, in all its packages together. The default is what `go test
+// -parallel` says of one. EVALTEST_MAX_AGENTS comes first. First come, first served.
+func MaxAgents(n int) Option {
+	return positive("MaxAgents", n, func(s *settings) { s.agentsAtOnce = n })
+}
+
 // IdleTimeout ends an attempt, as an error, after this much silence: the provider gives no more of an answer, or the agent
 // shows no sign of work while none of its commands runs. An answer may take four times as long in all. The default is five
 // minutes.
@@ -69,4 +75,10 @@ func NoGateway() Option {
 // NoBreaker has the eval run, and count for nothing, where the run would stop spending after too many errors in a row.
 func NoBreaker() Option {
 	return option(func(s *settings) error { s.breaker = false; return nil })
+}
+
+// Live has the eval run on an agent that costs money, as EVALTEST_LIVE=1 does: for tests whose agent costs nothing, since
+// its provider is played. EVALTEST_LIVE comes first.
+func Live() Option {
+	return option(func(s *settings) error { s.live = true; return nil })
 }
