@@ -2,6 +2,7 @@ package evaltest_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"iter"
@@ -244,6 +245,9 @@ func tally(outcomes []evaltest.Outcome) string {
 	return fmt.Sprintf("%d passed, %d errored, %d not run", n[evaltest.OutcomePassed], n[evaltest.OutcomeErrored], n[evaltest.OutcomeNotRun])
 }
 
+// unique is a name that no other agent of the run has: the breaker goes by it.
+func unique(t *testing.T) string { return t.Name() + " " + rand.Text() }
+
 func TestBreaker(t *testing.T) {
 	t.Parallel()
 	type doing = func(n int, dir string, yield func(agents.Event) bool) error
@@ -272,7 +276,7 @@ func TestBreaker(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, tc.want, tally(sequence(t, &moody{name: t.Name(), do: tc.do}, tc.n, 1)))
+			assert.Equal(t, tc.want, tally(sequence(t, &moody{name: unique(t), do: tc.do}, tc.n, 1)))
 		})
 	}
 }
@@ -287,7 +291,7 @@ func TestBreakerWaitsForWhatIsUnderWay(t *testing.T) {
 			all.Add(10)
 			quickOnes.Add(5)
 			release := make(chan struct{})
-			agent := &moody{name: t.Name(), do: func(n int, dir string, yield func(agents.Event) bool) error {
+			agent := &moody{name: unique(t), do: func(n int, dir string, yield func(agents.Event) bool) error {
 				if n > 10 {
 					return works(dir, yield)
 				}
@@ -341,10 +345,10 @@ func errored(t *testing.T, name string) (n int) {
 // Where one agent is missing, the others go on; and what the breaker keeps from running says so, soon, and is in the summary.
 func TestBreakerIsOfOneAgent(t *testing.T) {
 	t.Parallel()
-	missing := &moody{name: t.Name() + " missing", do: func(int, string, func(agents.Event) bool) error {
+	missing := &moody{name: unique(t) + " missing", do: func(int, string, func(agents.Event) bool) error {
 		return agents.Errorf(agents.Missing, agents.FromAgent, "install it with npm")
 	}}
-	there := &moody{name: t.Name() + " there", do: func(_ int, dir string, yield func(agents.Event) bool) error { return works(dir, yield) }}
+	there := &moody{name: unique(t) + " there", do: func(_ int, dir string, yield func(agents.Event) bool) error { return works(dir, yield) }}
 	assert.Equal(t, "0 passed, 2 errored, 2 not run", tally(sequence(t, missing, 4, 1)))
 	assert.Equal(t, "3 passed, 0 errored, 0 not run", tally(sequence(t, there, 3, 1)))
 
