@@ -19,7 +19,7 @@ func Read(r io.Reader) (*agents.Trajectory, Header, error) {
 	return tr, h, err
 }
 
-// ReadAll is Read, with the events that came when the trajectory was over.
+// ReadAll is Read, with the events that came when the trajectory was over, in order; nil when there were none.
 func ReadAll(r io.Reader) (tr *agents.Trajectory, late []agents.Event, h Header, err error) {
 	lines := bufio.NewReader(r)
 	first, err := lines.ReadBytes('\n')
@@ -53,10 +53,11 @@ func ReadAll(r io.Reader) (tr *agents.Trajectory, late []agents.Event, h Header,
 			}
 			return tr, late, h, fmt.Errorf("transcript: read line %d: %w", n, jsonErr)
 		}
+		in := &l.eventLine
 		if l.Late != nil {
-			l.eventLine = *l.Late
+			in = l.Late
 		}
-		e, eventErr := l.event()
+		e, eventErr := in.event()
 		if eventErr == nil && e.Time.IsZero() {
 			eventErr = errors.New("the event has no time")
 		}

@@ -20,7 +20,7 @@
 // empty list is read as none.
 //
 // What came when the trajectory was over (after a cut, a timeout, an error) stands at the end, each such event as
-// {"late":{…}}: it is kept, and [Read] leaves it out of the trajectory.
+// {"late":{…}}: it is kept, and [Read] leaves it out of the trajectory. Version 1 had none, and is read as ever.
 //
 // A reader understands every minor version of its major version: it passes over fields that it does not know, and keeps
 // events of kinds that it does not know. It refuses a newer major version.

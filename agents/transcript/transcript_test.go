@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -275,6 +276,7 @@ func FuzzRoundTrip(f *testing.F) {
 // FuzzRead holds that no file makes Read panic, and that what it read can be written and read again.
 func FuzzRead(f *testing.F) {
 	f.Add(written(f, awkward()...))
+	f.Add([]byte(`{"schema":"evaltest.transcript","version":"2.0"}` + "\n" + `{"late":{"kind":"message","time":"2026-02-03T04:05:06Z","exact":{"text":"/w=="}}}`))
 	f.Add([]byte(`{"schema":"evaltest.transcript","version":"1.0","exact":{"prompts.0":"/w=="}}` + "\n" + `{"exact":{"call.paths.9":""}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		tr, h, _ := transcript.Read(bytes.NewReader(data))
@@ -295,24 +297,59 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// What came when the trajectory was over is kept, and is none of it.
+// What came when the trajectory was over is kept, loses nothing, and is none of it.
 func TestLateEventsAreKeptApart(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	enc, err := transcript.NewEncoder(&b, transcript.Header{Agent: "x"})
+	enc, err := transcript.NewEncoder(&b, header)
 	require.NoError(t, err)
-	at := time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
-	require.NoError(t, enc.Encode(agents.Prompt("go").At(at)))
-	begun := agents.Begin(agents.ToolCall{ID: "1", Name: "Bash", Commands: []string{"rm \xff"}}).At(at)
-	for _, e := range []agents.Event{begun, agents.End("unknown", agents.Completed, "out").At(at)} {
+	require.NoError(t, enc.Encode(agents.Prompt("go").At(start)))
+	before := b.Len()
+	want := append(awkward(), agents.End("unknown", agents.Completed, "no trajectory has it").At(start))
+	for _, e := range want {
 		require.NoError(t, enc.Late(e))
 	}
+	require.NoError(t, enc.Late(agents.Say("now")))
+	size := b.Len()
+	require.ErrorContains(t, enc.Encode(agents.Say("as if nothing had happened")), "the trajectory is over")
+	require.Equal(t, size, b.Len())
+
 	tr, late, _, err := transcript.ReadAll(bytes.NewReader(b.Bytes()))
 	require.NoError(t, err)
 	assert.Equal(t, 1, tr.Len())
-	require.Len(t, late, 2)
-	assert.Equal(t, begun.Call.Commands, late[0].Call.Commands)
-	tr, _, err = transcript.Read(&b)
+	require.Len(t, late, len(want)+1)
+	assert.WithinDuration(t, time.Now(), late[len(want)].Time, time.Minute)
+	assert.Empty(t, cmp.Diff(want, late[:len(want)]))
+	tr, _, err = transcript.Read(bytes.NewReader(b.Bytes()))
 	require.NoError(t, err)
 	assert.Equal(t, 1, tr.Len())
+
+	// Wherever it is torn, the trajectory is whole.
+	for n := before; n < size; n++ {
+		tr, late, _, err := transcript.ReadAll(bytes.NewReader(b.Bytes()[:n]))
+		if err != nil {
+			require.ErrorIs(t, err, transcript.ErrTorn, "cut at byte %d", n)
+		}
+		require.Equal(t, 1, tr.Len())
+		whole := bytes.Count(b.Bytes()[before:n], []byte("\n"))
+		if b.Bytes()[n] == '\n' {
+			whole++ // only its newline is missing
+		}
+		require.Len(t, late, whole, "cut at byte %d", n)
+	}
+}
+
+// Transcripts of schema 1, as they were written then, are read.
+func TestOlderTranscripts(t *testing.T) {
+	t.Parallel()
+	f, err := os.Open("testdata/schema1.jsonl")
+	require.NoError(t, err)
+	defer f.Close()
+	tr, late, h, err := transcript.ReadAll(f)
+	require.NoError(t, err)
+	assert.Empty(t, late)
+	assert.Equal(t, transcript.Header{
+		Version: "1.0", Agent: "scripted", AgentVersion: "1", Prompts: []string{"Write out.csv."}, Started: h.Started,
+	}, h)
+	assert.Equal(t, 1, tr.MainCalls().Completed)
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -20,6 +21,8 @@ type Encoder struct {
 	w   io.Writer
 	buf bytes.Buffer
 	err error
+
+	over bool // Late was called
 }
 
 // NewEncoder writes the header.
@@ -38,13 +41,17 @@ func NewEncoder(w io.Writer, h Header) (*Encoder, error) {
 }
 
 // Encode writes an event. A zero Time is written as the present. After an error of the writer, which may have left half a
-// line, all further calls return it; an event that cannot be encoded (a year beyond 9999) is an error of its own.
+// line, all further calls return it; an event that cannot be encoded (a year beyond 9999) is an error of its own, and so is
+// one that comes after Late: the trajectory was over.
 func (enc *Encoder) Encode(e agents.Event) error {
 	if e.Time.IsZero() {
 		e.Time = time.Now()
 	}
 	enc.mu.Lock()
 	defer enc.mu.Unlock()
+	if enc.over {
+		return errors.New("transcript: write event: the trajectory is over: a late event was written")
+	}
 	if err := enc.line(lossless(e)); err != nil {
 		return fmt.Errorf("transcript: write event: %w", err)
 	}
@@ -52,13 +59,14 @@ func (enc *Encoder) Encode(e agents.Event) error {
 }
 
 // Late writes an event that came when the trajectory was over: after a cut, a timeout, an error. It is kept, and is none of
-// the trajectory's. No other event may come after it.
+// the trajectory's, so it need not make sense there. From the first call on, Encode is an error.
 func (enc *Encoder) Late(e agents.Event) error {
 	if e.Time.IsZero() {
 		e.Time = time.Now()
 	}
 	enc.mu.Lock()
 	defer enc.mu.Unlock()
+	enc.over = true
 	if err := enc.line(lateLine{lossless(e)}); err != nil {
 		return fmt.Errorf("transcript: write late event: %w", err)
 	}

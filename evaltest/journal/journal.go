@@ -61,14 +61,19 @@ func open(dir string, id identity) (*Journal, error) {
 			run = id.build
 		}
 		if err := os.MkdirAll(j.dir, 0o777); err != nil {
-			return nil, fmt.Errorf("journal: open run directory: %w; EVALTEST_DIR must name a directory that can be made and written", err)
+			return nil, fmt.Errorf("journal: open run directory: %w", writable(err))
 		}
 	}
 	j.process = process(run, id.root)
 	if err := j.create(); err != nil {
-		return nil, fmt.Errorf("journal: open: %w", err)
+		return nil, fmt.Errorf("journal: open: %w", writable(err))
 	}
 	return j, nil
+}
+
+// writable adds what is to be done about an error of the run directory.
+func writable(err error) error {
+	return fmt.Errorf("%w; EVALTEST_DIR must name a directory that can be made and written, with room on its disk", err)
 }
 
 // filePrefix is how the names of the journals of this process's package begin; those of others may, too.

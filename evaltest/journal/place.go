@@ -6,10 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
+	"github.com/rogpeppe/go-internal/robustio"
 )
 
 // Home is the folder at the module's root that holds the runs, where EVALTEST_DIR names no other place.
@@ -34,35 +36,58 @@ func locate(id identity, now time.Time) (dir, run string, err error) {
 		return "", "", elsewhere(err)
 	}
 	tail := id.build
-	if tail != "" {
-		run, err := find(home, tail)
-		if err != nil {
-			return "", "", elsewhere(err)
-		}
-		if run != "" {
-			return filepath.Join(home, run), run, nil
-		}
-	} else {
+	if tail == "" {
 		tail = id.alone
-	}
-	run = now.UTC().Format("20060102T150405") + "-" + tail
-	dir = filepath.Join(home, run)
-	if err := os.Mkdir(dir, 0o777); err != nil {
+	} else if run, err = find(home, tail); err != nil {
 		return "", "", elsewhere(err)
 	}
-	if err := syncDir(home); err != nil {
-		return "", "", elsewhere(err)
-	}
-	latest := filepath.Join(home, latestFile)
-	if before, err := readName(latest); err == nil && before != "" {
-		if err := replaceFile(filepath.Join(dir, previousFile), before+"\n"); err != nil {
+	if run == "" {
+		run = now.UTC().Format("20060102T150405") + "-" + tail
+		if err := os.Mkdir(filepath.Join(home, run), 0o777); err != nil {
+			return "", "", elsewhere(err)
+		}
+		if err := syncDir(home); err != nil {
 			return "", "", elsewhere(err)
 		}
 	}
-	if err := replaceFile(latest, run+"\n"); err != nil {
+	dir = filepath.Join(home, run)
+	if err := succeed(home, run); err != nil {
 		return "", "", elsewhere(err)
 	}
 	return dir, run, nil
+}
+
+const (
+	latestFile   = "latest"   // in the home: the name of the run that was begun last
+	previousFile = "previous" // in a run's directory: what latest said before; empty when it was the first
+)
+
+// runName is how a run in the home is called: by the time it was begun, so that names sort by age.
+var runName = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}-`)
+
+// succeed makes a run the latest, and first writes down in its directory which one was that before. The process that made
+// the directory may have been killed before it came to that: the next one does it.
+func succeed(home, run string) error {
+	previous, latest := filepath.Join(home, run, previousFile), filepath.Join(home, latestFile)
+	now, err := readName(latest)
+	if err != nil {
+		now = "" // whatever it holds is no run, and is replaced
+	}
+	switch before, err := os.ReadFile(previous); {
+	case err == nil && (now == run || now != strings.TrimSpace(string(before))):
+		return nil // another one may have succeeded this one since
+	case err == nil:
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	default:
+		if now == run { // a version that kept no previous began it
+			now = older(home, run)
+		}
+		if err := replaceFile(previous, now+"\n"); err != nil {
+			return err
+		}
+	}
+	return replaceFile(latest, run+"\n")
 }
 
 // elsewhere adds what can be done where the home cannot be written: the module of a dependency, a read-only checkout.
@@ -117,7 +142,7 @@ func replaceWith(path string, write func(*os.File) error) error {
 		err = cerr
 	}
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = robustio.Rename(f.Name(), path) // on Windows a reader may be in the way for a moment
 	}
 	if err != nil {
 		os.Remove(f.Name())

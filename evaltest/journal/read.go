@@ -1,15 +1,14 @@
 package journal
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/evaltest-go/evaltest/agents"
 	"github.com/evaltest-go/evaltest/evaltest/verdict"
@@ -23,6 +22,9 @@ type Run struct {
 	// Problems are lines that could not be read, in words that name file and line. A torn last line is none: it is what is left of a
 	// process that was killed while it wrote.
 	Problems []string
+
+	byTrial     map[trialKey][]*TrialRecord // see Attempts
+	makeByTrial sync.Once
 }
 
 // ProcessRecord is one journal.
@@ -40,7 +42,8 @@ type TrialRecord struct {
 	Criteria []CriterionResult // in the order they were written; Intent.Criteria says what was asked
 	Verdict  *Verdict          // nil: the process ended before it, or is still at work
 	Notes    []string
-	Grading  string   // the criterion that was being graded when the process ended, "" for none
+	// Grading is the criterion that was being graded when the process ended, or is being graded now; "" when there is none.
+	Grading  string
 	Failures []string // assertions on the result that failed; they make the test red and change no verdict
 	Process  *ProcessRecord
 	// Torn: there is no verdict, and the last line of the journal is incomplete: it may have been one.
@@ -84,26 +87,19 @@ func (t *TrialRecord) Changes() ([]Change, error) {
 // Read reads every journal in the run directory dir. It may be called while the run goes on. A directory without a journal
 // is an empty run. It is an error when dir cannot be read, or a journal was written by a newer version of this package.
 func Read(dir string) (*Run, error) {
-	return readSome(dir, func(string) bool { return true })
-}
-
-// readSome reads the journals whose names are wanted.
-func readSome(dir string, wanted func(name string) bool) (*Run, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("journal: read run: %w", err)
 	}
-	entries, err := os.ReadDir(dir)
+	names, err := journals(dir)
 	if err != nil {
 		return nil, fmt.Errorf("journal: read run: %w", err)
 	}
 	r := &Run{Dir: dir}
-	for _, e := range entries {
-		if !isJournal(e) || !wanted(e.Name()) {
-			continue
-		}
-		if err := r.readFile(e.Name()); err != nil {
-			return nil, fmt.Errorf("journal: read %s: %w", filepath.Join(dir, e.Name()), err)
+	known := intern{}
+	for _, name := range names {
+		if err := r.readFile(name, known); err != nil {
+			return nil, fmt.Errorf("journal: read %s: %w", filepath.Join(dir, name), err)
 		}
 	}
 	slices.SortStableFunc(r.Trials, func(a, b *TrialRecord) int { return a.Intent.Started.Compare(b.Intent.Started) })
@@ -111,8 +107,9 @@ func readSome(dir string, wanted func(name string) bool) (*Run, error) {
 	return r, nil
 }
 
-// readFile reads a journal of the run.
-func (r *Run) readFile(name string) error {
+// readFile reads a journal of the run. Nearly all of the time goes into decoding JSON, so that is done by as many as there
+// are processors, a batch at a time: a batch is all that is held of the file.
+func (r *Run) readFile(name string, known intern) error {
 	f, err := os.Open(filepath.Join(r.Dir, name))
 	if err != nil {
 		return err
@@ -120,31 +117,69 @@ func (r *Run) readFile(name string) error {
 	defer f.Close()
 	p := &ProcessRecord{File: name}
 	r.Processes = append(r.Processes, p)
-	rd := reader{run: r, process: p, trials: map[string]*TrialRecord{}}
-	lines := bufio.NewReaderSize(f, 64<<10)
-	for n := 1; ; n++ {
-		line, err := lines.ReadBytes('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-		last := err != nil
-		if text := bytes.TrimSpace(line); len(text) > 0 {
-			if err := rd.record(text); errors.Is(err, errNewer) {
+	rd := reader{run: r, process: p, trials: map[string]*TrialRecord{}, known: known}
+	var b batch
+	put := func() error {
+		b.decode()
+		for i := range b.lines {
+			if err := rd.put(&b.lines[i].record, b.lines[i].value, b.lines[i].err); err != nil {
 				return err
-			} else if err != nil && last {
-				p.Torn = true
-			} else if err != nil {
-				r.Problems = append(r.Problems, fmt.Sprintf("%s:%d: %v", name, n, err))
 			}
 		}
-		if last {
+		b.lines, b.text = b.lines[:0], b.text[:0]
+		return nil
+	}
+	err = lines(f, func(n int, _ int64, line []byte, last bool) error {
+		b.lines = append(b.lines, batched{record: record{n: n, last: last}, from: len(b.text)})
+		b.text = append(b.text, line...)
+		if len(b.text) < 1<<20 {
+			return nil
+		}
+		return put()
+	})
+	if err == nil {
+		err = put()
+	}
+	rd.close()
+	return err
+}
+
+// batch is some of the lines of a journal.
+type batch struct {
+	text  []byte
+	lines []batched
+}
+
+type batched struct {
+	record
+	from  int // in text
+	value any
+	err   error
+}
+
+func (b *batch) decode() {
+	workers := min(runtime.GOMAXPROCS(0), 8, 1+len(b.lines)/64)
+	var wg sync.WaitGroup
+	for w := range workers {
+		work := func() {
+			for i := w; i < len(b.lines); i += workers {
+				l, to := &b.lines[i], len(b.text)
+				if i+1 < len(b.lines) {
+					to = b.lines[i+1].from
+				}
+				n, last := l.n, l.last
+				l.record = recordOf(b.text[l.from:to])
+				l.n, l.last = n, last
+				l.value, l.err = l.record.value()
+			}
+		}
+		if workers == 1 {
+			work()
 			break
 		}
+		wg.Go(work)
 	}
-	for _, t := range rd.trials {
-		t.Torn = p.Torn && t.Verdict == nil
-	}
-	return nil
+	wg.Wait()
 }
 
 // reader puts the records of one journal together.
@@ -152,109 +187,105 @@ type reader struct {
 	run     *Run
 	process *ProcessRecord
 	trials  map[string]*TrialRecord // by folder
+	known   intern
 }
 
-var errNewer = errors.New("written by a newer version of evaltest")
-
-func (rd *reader) record(line []byte) error {
-	var e envelope
-	if err := json.Unmarshal(line, &e); err != nil {
-		// A newer version may give a field another shape; its number is the better message.
-		var head struct{ V int }
-		if json.Unmarshal(line, &head) != nil || head.V <= Version {
-			return fmt.Errorf("a broken line: %w", err)
+// put takes a record in. What is wrong with it is a problem of the run, unless a newer version wrote it: then nothing that
+// is read can be relied on.
+func (rd *reader) put(r *record, value any, err error) error {
+	if errors.Is(err, errNewer) {
+		return err
+	}
+	if err == nil && value != nil {
+		if err = rd.take(r, value); err != nil {
+			err = fmt.Errorf("a record of type %q: %w", r.Type, err)
 		}
-		e.V = head.V
 	}
 	switch {
-	case e.V > Version:
-		return fmt.Errorf("%w: its records are of schema %d, this version reads up to %d; update evaltest", errNewer, e.V, Version)
-	case e.V < 1:
-		return errors.New("a line that is no record")
-	}
-	var err error
-	switch e.Type {
-	case typeRun:
-		err = json.Unmarshal(e.Data, &rd.process.Process)
-	case typeResumes:
-		var r resumes
-		err = json.Unmarshal(e.Data, &r)
-		rd.process.Resumes = r.Dir
-	case typeIntent:
-		err = rd.intent(e)
-	case typeCriterion, typeVerdict, typeNote, typeFailure, typeGrading:
-		err = rd.result(e)
-	}
-	if err != nil {
-		return fmt.Errorf("a record of type %q: %w", e.Type, err)
+	case err != nil && r.last:
+		rd.process.Torn = true
+	case err != nil:
+		rd.run.Problems = append(rd.run.Problems, fmt.Sprintf("%s:%d: %v", rd.process.File, r.n, err))
 	}
 	return nil
 }
 
-func (rd *reader) intent(e envelope) error {
-	t := &TrialRecord{Process: rd.process}
-	if err := json.Unmarshal(e.Data, &t.Intent); err != nil {
-		return err
+// close is called behind the last record.
+func (rd *reader) close() {
+	for _, t := range rd.trials {
+		t.Torn = rd.process.Torn && t.Verdict == nil
 	}
-	if rd.trials[e.Trial] != nil {
-		return fmt.Errorf("a second intent of %s", e.Trial)
+}
+
+func (rd *reader) take(r *record, value any) error {
+	switch v := value.(type) {
+	case *Process:
+		rd.process.Process = *v
+		return nil
+	case *resumes:
+		rd.process.Resumes = v.Dir
+		return nil
+	case *Intent:
+		return rd.intent(r.Trial, v)
+	case *note:
+		if r.Type == typeNote && r.Trial == "" {
+			rd.process.Notes = append(rd.process.Notes, v.Text)
+			return nil
+		}
 	}
+	t := rd.trials[r.Trial]
+	if r.Trial == "" {
+		return errors.New("it names no trial")
+	}
+	if t == nil {
+		return fmt.Errorf("its trial %s has no intent", r.Trial)
+	}
+	return rd.result(r, t, value)
+}
+
+func (rd *reader) intent(folder string, in *Intent) error {
+	if rd.trials[folder] != nil {
+		return fmt.Errorf("a second intent of %s", folder)
+	}
+	rd.known.intent(in)
+	t := &TrialRecord{Process: rd.process, Intent: *in}
 	t.Dir = filepath.Join(rd.run.Dir, filepath.FromSlash(t.Intent.Folder))
-	rd.trials[e.Trial] = t
+	rd.trials[folder] = t
 	rd.run.Trials = append(rd.run.Trials, t)
 	return nil
 }
 
-func (rd *reader) result(e envelope) error {
-	t := rd.trials[e.Trial]
-	if t == nil && e.Trial != "" {
-		return fmt.Errorf("its trial %s has no intent", e.Trial)
+// result takes in what a trial came to. Notes and failures may come after the verdict, and change nothing of it.
+func (rd *reader) result(r *record, t *TrialRecord, value any) error {
+	if v, ok := value.(*note); ok {
+		notes := &t.Notes
+		if r.Type == typeFailure {
+			notes = &t.Failures
+		}
+		*notes = append(*notes, v.Text)
+		return nil
 	}
-	switch {
-	case e.Type == typeNote:
-		var n note
-		if err := json.Unmarshal(e.Data, &n); err != nil {
-			return err
+	if t.Verdict != nil {
+		return fmt.Errorf("it comes after the verdict of %s", r.Trial)
+	}
+	switch v := value.(type) {
+	case *grading:
+		t.Grading = v.Name
+	case *CriterionResult:
+		if t.Criteria == nil {
+			t.Criteria = make([]CriterionResult, 0, len(t.Intent.Criteria))
 		}
-		notes := &rd.process.Notes
-		if t != nil {
-			notes = &t.Notes
-		}
-		*notes = append(*notes, n.Text)
-	case t == nil:
-		return errors.New("it names no trial")
-	case e.Type == typeFailure:
-		var n note
-		if err := json.Unmarshal(e.Data, &n); err != nil {
-			return err
-		}
-		t.Failures = append(t.Failures, n.Text)
-	case e.Type == typeGrading:
-		var n note
-		if err := json.Unmarshal(e.Data, &n); err != nil {
-			return err
-		}
-		t.Grading = n.Text
-	case t.Verdict != nil:
-		return fmt.Errorf("it comes after the verdict of %s", e.Trial)
-	case e.Type == typeCriterion:
-		var c CriterionResult
-		if err := json.Unmarshal(e.Data, &c); err != nil {
-			return err
-		}
-		t.Criteria = append(t.Criteria, c)
-		if t.Grading == c.Name {
+		rd.known.criterion(v)
+		t.Criteria = append(t.Criteria, *v)
+		if t.Grading == v.Name {
 			t.Grading = ""
 		}
-	default:
-		var v Verdict
-		if err := json.Unmarshal(e.Data, &v); err != nil {
-			return err
+	case *Verdict:
+		v.ID = t.Intent.ID // which it repeats
+		if r.V < 2 {
+			t.upgrade(v)
 		}
-		if e.V < 2 {
-			t.upgrade(&v)
-		}
-		t.Verdict, t.Grading = &v, ""
+		t.Verdict, t.Grading = v, ""
 	}
 	return nil
 }

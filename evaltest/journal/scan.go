@@ -158,47 +158,22 @@ func parse(line []byte) record {
 	return record{V: e.V, Type: e.Type, Trial: e.Trial, Data: e.Data}
 }
 
-// value decodes the data of a record: a *[Process], *[Intent], *[CriterionResult], …; nil for a type that is not known.
+// value decodes the data of a record; nil when its type is not known.
 func (r *record) value() (any, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	v := valueOf(r.Type)
-	if v == nil {
-		return nil, nil
-	}
-	err := json.Unmarshal(r.Data, v)
+	v, err := decode(r.Type, r.Data)
 	if err != nil {
 		// What headOf took for the data may have had a field behind it.
 		p := parse(r.line)
 		if p.err != nil {
 			return nil, p.err
 		}
-		v = valueOf(r.Type)
-		err = json.Unmarshal(p.Data, v)
+		v, err = decode(p.Type, p.Data)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("a record of type %q: %w", r.Type, err)
 	}
 	return v, nil
-}
-
-func valueOf(kind string) any {
-	switch kind {
-	case typeRun:
-		return new(Process)
-	case typeIntent:
-		return new(Intent)
-	case typeCriterion:
-		return new(CriterionResult)
-	case typeVerdict:
-		return new(Verdict)
-	case typeNote, typeFailure:
-		return new(note)
-	case typeGrading:
-		return new(grading)
-	case typeResumes:
-		return new(resumes)
-	}
-	return nil
 }
