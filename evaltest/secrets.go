@@ -10,8 +10,8 @@ import (
 	"unicode/utf16"
 )
 
-// masker replaces secret values by ‹name›: as they are, and as escaped, quoted or folded by whatever text they passed
-// through. The values are looked for one by one, so that of two that overlap neither leaves a rest. A nil masker hides
+// masker replaces secret values by ‹name›: as they are, as escaped, quoted or folded by whatever text they passed through,
+// and encoded (base64, hexadecimal, percent-encoding). The values are looked for one by one, so that of two that overlap neither leaves a rest. A nil masker hides
 // nothing.
 type masker struct{ values []secretValue }
 
@@ -19,6 +19,7 @@ type secretValue struct {
 	value, folded string // folded: on one line
 	mark          string // what stands for it
 	pattern       *regexp.Regexp
+	encodings     []encoded
 }
 
 // newMasker takes names by value. It is nil when there is nothing to hide.
@@ -26,7 +27,7 @@ func newMasker(secrets map[string]string) *masker {
 	m := &masker{}
 	for value, name := range secrets {
 		if value != "" {
-			m.values = append(m.values, secretValue{value, oneLine(value), "‹" + name + "›", regexp.MustCompile(spelled(value))})
+			m.values = append(m.values, secretValue{value, oneLine(value), "‹" + name + "›", regexp.MustCompile(spelled(value)), encodings(value)})
 		}
 	}
 	if len(m.values) == 0 {
@@ -69,6 +70,9 @@ func spelled(value string) string {
 // shortEscapes are the escapes of control characters in JSON, Go and shells.
 var shortEscapes = map[rune]string{0: "0", '\a': "a", '\b': "b", '\f': "f", '\v': "v", 0x1b: "e"}
 
+// entities are the names that HTML has for characters of its own.
+var entities = map[rune]string{'<': "lt", '>': "gt", '&': "amp", '"': "quot", '\'': "apos"}
+
 // spelledRune is a pattern of the ways in which a character that is no white space can be written. Backslashes may be
 // doubled any number of times.
 func spelledRune(r rune) string {
@@ -86,6 +90,9 @@ func spelledRune(r rune) string {
 	} else {
 		high, low := utf16.EncodeRune(r)
 		ways = append(ways, fmt.Sprintf(`\\+u(?i:%04x)\\+u(?i:%04x)`, high, low), fmt.Sprintf(`\\+U(?i:%08x)`, r))
+	}
+	if strings.ContainsRune(`<>&"'`, r) {
+		ways = append(ways, fmt.Sprintf(`&(?:amp;)*(?:%s|#0*%d|#[xX]0*(?i:%x));`, entities[r], r, r))
 	}
 	if r <= 0xff {
 		ways = append(ways, fmt.Sprintf(`\\+x(?i:%02x)`, r))
@@ -114,6 +121,11 @@ func (m *masker) text(s string) string {
 	for _, v := range m.values {
 		for _, at := range v.pattern.FindAllStringIndex(s, -1) {
 			spans = append(spans, span{at[0], at[1], v.mark})
+		}
+		for _, e := range v.encodings {
+			for _, at := range e.in(s) {
+				spans = append(spans, span{at[0], at[1], v.mark})
+			}
 		}
 	}
 	spans = append(spans, m.cut(s)...)
