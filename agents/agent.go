@@ -60,8 +60,13 @@ type Info struct {
 // Wire is a provider's wire format.
 type Wire string
 
-// AnthropicMessages is the Messages API of Anthropic.
-const AnthropicMessages Wire = "anthropic-messages"
+// The wire formats that are known.
+const (
+	AnthropicMessages Wire = "anthropic-messages" // the Messages API of Anthropic
+	OpenAIResponses   Wire = "openai-responses"   // the Responses API of OpenAI
+	OpenAIChat        Wire = "openai-chat"        // the Chat Completions API of OpenAI, and of many others
+	GeminiGenerate    Wire = "gemini-generate"    // generateContent of Google's Gemini API
+)
 
 // CanShow reports whether the agent's stream can show calls of kind k.
 func (i Info) CanShow(k Kind) bool { return i.Shows == nil || has(i.Shows, k) }

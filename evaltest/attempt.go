@@ -113,6 +113,7 @@ func (a *attempt) newWatch() {
 		w.before = w.before.Add(b.trial.Usage)
 	}
 	w.timeBefore = a.worked()
+	w.tally = w.prices != nil && !e.info.Costs
 	for _, s := range e.specs {
 		w.judged = append(w.judged, newJudged(s))
 	}

@@ -30,6 +30,7 @@ type watch struct {
 	limits journal.Limits
 	drain  time.Duration
 	prices *Prices
+	tally  bool // costs are those of the prices alone
 	gated  bool // every request of the agent is admitted by this watch
 
 	last     map[string]string       // id of the last answer, by thread
@@ -398,6 +399,9 @@ func (w *watch) overspent() bool {
 		return false
 	}
 	u := w.before.Add(w.tr.Usage())
+	if w.tally {
+		u.Cost = w.prices.cost(u) // of all tokens at once: a sum of rounded costs drifts
+	}
 	switch l := w.limits; {
 	case l.Tokens > 0 && u.Tokens() > l.Tokens:
 		return w.limit(fmt.Sprintf("tokens: %d of %d", u.Tokens(), l.Tokens))
