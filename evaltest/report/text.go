@@ -78,7 +78,7 @@ func (s *Summary) faults(field func(name, format string, args ...any)) {
 		field("unmeasured", "%s", strings.Join(parts, ", "))
 	}
 	if s.Violations > 0 {
-		field("contract", "%s broke their contract", count(s.Violations, "criterion result"))
+		field("contract", "%s that broke the contract", count(s.Violations, "criterion result"))
 	}
 	if s.Assertions > 0 {
 		field("asserted", "%s on results failed", count(s.Assertions, "assertion"))
