@@ -228,3 +228,83 @@ func TestNoCredential(t *testing.T) {
 	assert.Equal(t, "auth (agent)", tb.attrs["evaltest.error"], tb.text())
 	assert.True(t, tb.failed)
 }
+
+// EVALTEST_UPSTREAM names another upstream than the agent's own, with what authenticates there; an agent with a login of its
+// own is forwarded with that.
+func TestOtherWaysToTheModel(t *testing.T) {
+	cli := claudePath(t)
+	for _, kv := range []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CODE_OAUTH_TOKEN",
+		"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"} {
+		t.Setenv(kv, "")
+	}
+	work := []script.Step{script.Run("env > env.txt; echo x > out.txt"), script.Say("Done.")}
+	run := func(t *testing.T, seen func(env string) error) (*fakeTB, *journal.TrialRecord) {
+		_, tb := eval(t, []evaltest.Option{evaltest.Agent(claude.New(claude.Path(cli))), asked, evaltest.TearDown(func(_ context.Context, trial *evaltest.Trial) error {
+			data, err := os.ReadFile(filepath.Join(trial.Dir, "env.txt"))
+			if err != nil {
+				return err
+			}
+			return seen(string(data))
+		})}, func(e *evaltest.T) { e.Expect(&file{"out.txt"}) })
+		recs := recordsOf(t, t.Name())
+		require.Len(t, recs, 1, tb.text())
+		return tb, recs[0]
+	}
+	hidden := func(env string) error {
+		if strings.Contains(env, providerKey) {
+			return fmt.Errorf("the agent has the key")
+		}
+		return nil
+	}
+	t.Run("a company's gateway", func(t *testing.T) {
+		p := faulty.Start(t, faulty.Plan{Key: providerKey}, work...)
+		t.Setenv("ANTHROPIC_API_KEY", "sk-of-the-provider-itself")
+		t.Setenv("EVALTEST_UPSTREAM", p.URL)
+		t.Setenv("EVALTEST_UPSTREAM_AUTH", "Authorization: Bearer "+providerKey)
+		tb, rec := run(t, hidden)
+		assert.False(t, tb.failed, tb.text())
+		assert.Equal(t, strings.TrimPrefix(p.URL, "http://"), rec.Intent.Agent.Upstream)
+		for _, h := range p.Headers() {
+			assert.NotContains(t, fmt.Sprint(h), "sk-of-the-provider-itself", "another one's key")
+		}
+		requireNowhere(t, rec.Dir, providerKey)
+	})
+	t.Run("a key in the environment", func(t *testing.T) {
+		p := faulty.Start(t, faulty.Plan{Key: providerKey}, work...)
+		t.Setenv("ANTHROPIC_BASE_URL", p.URL)
+		t.Setenv("ANTHROPIC_API_KEY", providerKey)
+		tb, rec := run(t, hidden)
+		assert.False(t, tb.failed, tb.text())
+		requireNowhere(t, rec.Dir, providerKey)
+	})
+	t.Run("its own login", func(t *testing.T) {
+		const login = "sk-ant-oat01-its-own-login"
+		p := faulty.Start(t, faulty.Plan{Key: login}, work...)
+		t.Setenv("ANTHROPIC_BASE_URL", p.URL)
+		t.Setenv("CLAUDE_CODE_OAUTH_TOKEN", login)
+		tb, rec := run(t, func(string) error { return nil })
+		assert.False(t, tb.failed, tb.text())
+		assert.NotNil(t, rec.Verdict.Requests, "observed all the same")
+		requireNowhere(t, rec.Dir, login)
+	})
+	t.Run("without a gateway", func(t *testing.T) {
+		p := faulty.Start(t, faulty.Plan{Key: providerKey}, work...)
+		t.Setenv("ANTHROPIC_BASE_URL", p.URL)
+		t.Setenv("ANTHROPIC_API_KEY", providerKey)
+		t.Setenv("EVALTEST_GATEWAY", "off")
+		tb, rec := run(t, func(string) error { return nil })
+		assert.False(t, tb.failed, tb.text())
+		assert.Nil(t, rec.Verdict.Requests, "not observed")
+		assert.Contains(t, rec.Intent.Agent.Upstream, "direct")
+		requireNowhere(t, rec.Dir, providerKey)
+	})
+	for env, want := range map[string]string{"ftp://x": "EVALTEST_UPSTREAM: give the base URL", "http://x": "write each line as a header"} {
+		t.Run(env, func(t *testing.T) {
+			t.Setenv("EVALTEST_UPSTREAM", env)
+			t.Setenv("EVALTEST_UPSTREAM_AUTH", "no header")
+			_, tb := eval(t, []evaltest.Option{evaltest.Agent(claude.New(claude.Path(cli))), asked}, func(*evaltest.T) {})
+			assert.Contains(t, tb.text(), want)
+			assert.Contains(t, tb.text(), "MISUSE")
+		})
+	}
+}
