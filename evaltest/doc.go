@@ -45,16 +45,54 @@
 //	cannot use criteria.FileExists("out.csv") (value of type *criteria.Existence) as evaltest.LiveCriterion value in
 //	argument to e.StopWhen: *criteria.Existence does not implement evaltest.LiveCriterion (missing method LiveVerdict)
 //
+// # Errors
+//
+// An infrastructure error (a rate limit, a dead process, a broken grader) is never a verdict. It is told as ERROR, kept out of
+// every rate, and has a kind and a source ([agents.Error]), from typed facts alone:
+//
+//   - An attempt that ended in an error which may pass is made again in a fresh workspace ([Retries], [Backoff]); every attempt
+//     and what it cost stays on record. A grader's error that may pass is tried again without the agent.
+//   - A gateway on loopback stands between an agent that costs money and its provider: it knows each status, each cut stream
+//     and each token, keeps the provider's key from the agent, and holds what the agent claims against what it saw. A normal
+//     end over a dead provider is an error; a failure that the agent's own retries overcame is a fact in the record.
+//     Another model that answers in the place of the one asked for is an error, too ([AllowModels]). [NoGateway] opts out.
+//   - At the fifth error in a row of an agent and its provider (the second, of a kind that does not pass by itself) the run
+//     holds new trials until those under way are done; if nothing was measured among them, further evals end at once as
+//     not_run ([NoBreaker]).
+//   - An error widens what is known and decides nothing: where the gate is decided without it, the verdict stands, but the
+//     trial is not among the measured.
+//   - [OnError] says whether an errored eval is red or skipped. Errors of authors and of evaltest itself are always red.
+//   - Silence ([IdleTimeout]) and endless loops of requests ([MaxRequests]) end an attempt.
+//
+// With [Main] a package prints at its end what it came to: the pass rate among the measured, the coverage, and the interval in
+// which the rate of all trials lies. summary.txt and manifest.json in the run's directory say the same of the run.
+//
+// # Resuming a run
+//
+// EVALTEST_RESUME=latest (or the name or directory of a run) takes over every trial that is settled there and whose
+// fingerprint has not changed: prompts, workspace, skills, servers, environment, set-up, agent with version and model, limits,
+// criteria, test binary. Where only what is asked has changed (criteria, gate, or the test binary), the record is graded again,
+// without the agent. The rest runs, and says why. An eval with a [Setup] depends on the test binary, and so does one whose
+// agent is part of it.
+//
 // # Environment
 //
 //   - EVALTEST_AGENT: the agent to run, by the name it is registered under; "scripted" is the embedded one, which carries
 //     out the eval's [Script] and is the default of an eval that names no [Agent]
 //   - EVALTEST_CLAUDE: the Claude Code to run, a path; else it is looked up in PATH
-//   - EVALTEST_GATEWAY=script: a real agent runs, with the eval's Script in its model's place: no key, no cost
+//   - EVALTEST_GATEWAY=script: a real agent runs, with the eval's Script in its model's place: no key, no cost; off: the agent
+//     reaches its provider by itself
+//   - EVALTEST_UPSTREAM: the base URL that the gateway forwards to, instead of the agent's own; user and password in it
+//     authenticate as HTTP's Basic does
+//   - EVALTEST_UPSTREAM_AUTH: the header that authenticates there, as "Name: value"; several on lines of their own. No other
+//     credential is sent
 //   - EVALTEST_LIVE=1: evals of an Agent that costs money run; else they are skipped, unless EVALTEST_AGENT names it
 //   - EVALTEST_MODEL: the model to ask for
 //   - EVALTEST_STOP: sound, armed, shadow or off
 //   - EVALTEST_ON_ERROR: fail (an infrastructure error is red) or skip
+//   - EVALTEST_RETRIES: how often an attempt that ended in an error is made again
+//   - EVALTEST_MAX_AGENTS: how many agents of the run may be at work at once, in all packages together
+//   - EVALTEST_RESUME: the run whose settled trials are taken over
 //   - EVALTEST_KEEP: failed, all or none: whose workspaces are kept
 //   - EVALTEST_DIR: the directory of the run's records, instead of .evaltest/<run> at the module's root
 //
@@ -68,6 +106,6 @@
 // until a later run clears it away. Records are never removed by evaltest.
 //
 // What an agent says reaches the test log without control characters. JUnit keeps the attributes evaltest.outcome, score,
-// mode, stop, saved_turns, open, limit, error, error_message, agent, agent_version, model, tokens, cost and record, of passing
-// tests too.
+// mode, stop, saved_turns, open, limit, error, error_message, attempts, reused, agent, agent_version, model, tokens, cost and
+// record, of passing tests too.
 package evaltest
