@@ -402,5 +402,6 @@ func (a *attempt) setupOf() (agents.Setup, error) {
 	if slices.ContainsFunc(e.specs, func(s *spec) bool { return s.prevent }) {
 		s.Permit = a.watch.permit
 	}
-	return s, a.openGateway(&s)
+	err := a.openGateway(&s)
+	return s, err
 }

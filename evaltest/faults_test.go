@@ -29,7 +29,6 @@ const providerKey = "sk-provider-0123456789"
 type at struct {
 	agents.Agent
 	url, key string
-	direct   bool
 }
 
 func (a at) Provider(func(string) string) (agents.Provider, error) {

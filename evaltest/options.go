@@ -240,13 +240,13 @@ func Requires(reason string, ok func(agents.Info) bool) Option {
 // Setup prepares each trial, after its workspace was filled and before the agent starts. An error is the author's: the
 // trial is errored.
 func Setup(f func(ctx context.Context, trial *Trial) error) Option {
-	h := hook{f, callerLine(2)}
+	h := hook{f, callerLine()}
 	return option(func(s *settings) error { s.setups = append(s.setups, h); return nil })
 }
 
 // TearDown undoes Setup when the trial is over and graded, in reverse order, whatever it came to.
 func TearDown(f func(ctx context.Context, trial *Trial) error) Option {
-	h := hook{f, callerLine(2)}
+	h := hook{f, callerLine()}
 	return option(func(s *settings) error { s.teardowns = append(s.teardowns, h); return nil })
 }
 

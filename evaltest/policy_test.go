@@ -391,13 +391,6 @@ func TestSilenceEndsAnAttempt(t *testing.T) {
 			if !working {
 				yield(agents.End("1", agents.Completed, ""))
 			}
-			for range 100 {
-				time.Sleep(20 * time.Millisecond)
-				if !yield(agents.Event{Kind: "none"}) {
-					return nil
-				}
-				break
-			}
 			time.Sleep(time.Second)
 			if working {
 				yield(agents.End("1", agents.Completed, ""))

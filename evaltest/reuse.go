@@ -289,16 +289,16 @@ func (a *attempt) holdsSecret(dir string) (found bool) {
 	if mask == nil {
 		return false
 	}
-	_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
-			return nil
+			return err
 		}
 		data, err := os.ReadFile(path)
-		if err != nil || mask.text(string(data)) != string(data) {
-			found = true // what cannot be read cannot be trusted
+		if err == nil && mask.text(string(data)) != string(data) {
+			found = true
 			return filepath.SkipAll
 		}
-		return nil
+		return err
 	})
-	return found
+	return found || err != nil // what cannot be read cannot be trusted
 }

@@ -51,7 +51,7 @@ type filler interface {
 // it makes no sense for the agent, skips the test.
 func New(tb testing.TB, opts ...Option) *T {
 	tb.Helper()
-	e := &T{TB: tb, settings: packageSettings(), source: callerLine(2)}
+	e := &T{TB: tb, settings: packageSettings(), source: callerLine()}
 	e.pkg = packageOf(2)
 	uncached()
 	for _, o := range opts {
@@ -160,7 +160,7 @@ func (e *T) WorkspaceDir(path string) {
 func (e *T) Expect(c Criterion, opts ...ExpectOption) {
 	e.Helper()
 	e.open("Expect")
-	s := &spec{criterion: c, source: callerLine(2)}
+	s := &spec{criterion: c, source: callerLine()}
 	for _, o := range opts {
 		o.expect(s)
 	}
@@ -173,7 +173,7 @@ func (e *T) Expect(c Criterion, opts ...ExpectOption) {
 func (e *T) StopWhen(when Polarity, c LiveCriterion, opts ...ArmOption) {
 	e.Helper()
 	e.open("StopWhen")
-	s := &spec{criterion: c, armed: when, source: callerLine(2)}
+	s := &spec{criterion: c, armed: when, source: callerLine()}
 	for _, o := range opts {
 		o.arm(s)
 	}
@@ -327,9 +327,9 @@ func isNil(c Criterion) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// callerLine is file:line of the caller, skip frames above this function's.
-func callerLine(skip int) string {
-	if _, file, line, ok := runtime.Caller(skip); ok {
+// callerLine is file:line of who called the function that calls this one.
+func callerLine() string {
+	if _, file, line, ok := runtime.Caller(2); ok {
 		return fmt.Sprintf("%s:%d", file, line)
 	}
 	return ""

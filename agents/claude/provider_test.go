@@ -1,7 +1,6 @@
 package claude_test
 
 import (
-	"errors"
 	"net/http"
 	"testing"
 
@@ -37,7 +36,7 @@ func TestProvider(t *testing.T) {
 	}
 	_, err := agent.Provider(func(string) string { return "" })
 	var e *agents.Error
-	require.True(t, errors.As(err, &e))
+	require.ErrorAs(t, err, &e)
 	assert.Equal(t, agents.Auth, e.Kind)
 	assert.Contains(t, e.Error(), "set ANTHROPIC_API_KEY")
 }

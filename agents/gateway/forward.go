@@ -178,7 +178,7 @@ func (f *forward) send(r *http.Request, body io.Reader) (*http.Response, error) 
 	for name, values := range f.header {
 		out.Header[name] = slices.Clone(values)
 	}
-	return client.Do(out) //nolint:bodyclose // the caller does
+	return client.Do(out)
 }
 
 // unreached answers a request that got no answer, as a provider would.
@@ -276,7 +276,7 @@ func copyAsItComes(w http.ResponseWriter, r io.Reader, see func([]byte)) error {
 				return writeError{werr}
 			}
 		}
-		if err == io.EOF { //nolint:errorlint // an end that was not foreseen is another error
+		if err == io.EOF { // an end that was not foreseen is another error
 			return nil
 		}
 		if err != nil {

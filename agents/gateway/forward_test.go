@@ -82,7 +82,7 @@ func TestKeyIsKept(t *testing.T) {
 	quoting := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Seen", r.Header.Get("X-Api-Key"))
 		http.SetCookie(w, &http.Cookie{Name: "a", Value: "b"})
-		w.WriteHeader(401)
+		w.WriteHeader(http.StatusUnauthorized)
 		fmt.Fprintf(w, `{"type":"error","error":{"type":"authentication_error","message":"no such key: %s"}}`, r.Header.Get("X-Api-Key"))
 	}))
 	defer quoting.Close()

@@ -118,11 +118,6 @@ func (x exchange) end(s State) {
 	})
 }
 
-// progress records that an answer makes progress.
-func (x exchange) progress() {
-	x.update(func(e *Exchange) { e.Progressed = time.Now() })
-}
-
 func (l *log) waiting() (since time.Time, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

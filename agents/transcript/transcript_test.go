@@ -304,7 +304,6 @@ func TestLateEventsAreKeptApart(t *testing.T) {
 	enc, err := transcript.NewEncoder(&b, header)
 	require.NoError(t, err)
 	require.NoError(t, enc.Encode(agents.Prompt("go").At(start)))
-	before := b.Len()
 	want := append(awkward(), agents.End("unknown", agents.Completed, "no trajectory has it").At(start))
 	for _, e := range want {
 		require.NoError(t, enc.Late(e))
@@ -323,16 +322,26 @@ func TestLateEventsAreKeptApart(t *testing.T) {
 	tr, _, err = transcript.Read(bytes.NewReader(b.Bytes()))
 	require.NoError(t, err)
 	assert.Equal(t, 1, tr.Len())
+}
 
-	// Wherever it is torn, the trajectory is whole.
-	for n := before; n < size; n++ {
-		tr, late, _, err := transcript.ReadAll(bytes.NewReader(b.Bytes()[:n]))
+func TestTornLateEventsLeaveTheTrajectoryWhole(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	enc, err := transcript.NewEncoder(&b, header)
+	require.NoError(t, err)
+	require.NoError(t, enc.Encode(agents.Prompt("go").At(start)))
+	before := b.Len()
+	require.NoError(t, enc.Late(agents.Say("late \xff").At(start)))
+	require.NoError(t, enc.Late(agents.Say("later").At(start)))
+	data := b.Bytes()
+	for n := before; n < len(data); n++ {
+		tr, late, _, err := transcript.ReadAll(bytes.NewReader(data[:n]))
 		if err != nil {
 			require.ErrorIs(t, err, transcript.ErrTorn, "cut at byte %d", n)
 		}
 		require.Equal(t, 1, tr.Len())
-		whole := bytes.Count(b.Bytes()[before:n], []byte("\n"))
-		if b.Bytes()[n] == '\n' {
+		whole := bytes.Count(data[before:n], []byte("\n"))
+		if data[n] == '\n' {
 			whole++ // only its newline is missing
 		}
 		require.Len(t, late, whole, "cut at byte %d", n)

@@ -16,36 +16,40 @@ import (
 func TestSavedChangesRestoreTheWorkspace(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(150) {
-		rng := rand.New(rand.NewPCG(seed, 1))
-		fixture := t.TempDir()
-		for range 1 + rng.IntN(12) {
-			mutate(t, rng, fixture)
-		}
-		w, err := New()
-		require.NoError(t, err)
-		defer func() { require.NoError(t, w.Remove()) }()
-		require.NoError(t, w.CopyDir(fixture))
-		before := snap(t, w)
-		for range 1 + rng.IntN(12) {
-			mutate(t, rng, w.Dir())
-		}
-		after := snap(t, w)
-		changes := before.Diff(after)
-		saved := filepath.Join(t.TempDir(), "changed")
-		require.NoError(t, w.SaveChanges(context.Background(), saved, changes, 1<<20))
+		saveAndRestore(t, seed)
+	}
+}
 
-		again, err := New()
-		require.NoError(t, err)
-		defer func() { require.NoError(t, again.Remove()) }()
-		require.NoError(t, again.CopyDir(fixture))
-		require.Equal(t, before.Digest(), snap(t, again).Digest())
-		require.NoError(t, again.ApplyChanges(saved, changes), "seed %d: %v", seed, changes)
-		restored := snap(t, again)
-		require.Empty(t, after.Diff(restored), "seed %d: %v", seed, changes)
-		require.Equal(t, after.Digest(), restored.Digest(), "seed %d: %v", seed, changes)
-		if len(changes) > 0 {
-			require.NotEqual(t, before.Digest(), after.Digest())
-		}
+func saveAndRestore(t *testing.T, seed uint64) {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	fixture := t.TempDir()
+	for range 1 + rng.IntN(12) {
+		mutate(t, rng, fixture)
+	}
+	w, err := New()
+	require.NoError(t, err)
+	defer func() { require.NoError(t, w.Remove()) }()
+	require.NoError(t, w.CopyDir(fixture))
+	before := snap(t, w)
+	for range 1 + rng.IntN(12) {
+		mutate(t, rng, w.Dir())
+	}
+	after := snap(t, w)
+	changes := before.Diff(after)
+	saved := filepath.Join(t.TempDir(), "changed")
+	require.NoError(t, w.SaveChanges(context.Background(), saved, changes, 1<<20))
+
+	again, err := New()
+	require.NoError(t, err)
+	defer func() { require.NoError(t, again.Remove()) }()
+	require.NoError(t, again.CopyDir(fixture))
+	require.Equal(t, before.Digest(), snap(t, again).Digest())
+	require.NoError(t, again.ApplyChanges(saved, changes), "seed %d: %v", seed, changes)
+	restored := snap(t, again)
+	require.Empty(t, after.Diff(restored), "seed %d: %v", seed, changes)
+	require.Equal(t, after.Digest(), restored.Digest(), "seed %d: %v", seed, changes)
+	if len(changes) > 0 {
+		require.NotEqual(t, before.Digest(), after.Digest())
 	}
 }
 
