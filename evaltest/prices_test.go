@@ -26,7 +26,8 @@ func TestCostIsExact(t *testing.T) {
 		{Prices{Input: 2, Output: 8}, agents.Usage{CacheWriteTokens: 500_000}, 1},                             // as other input
 		{Prices{Output: 8}, agents.Usage{InputTokens: 7, OutputTokens: 125_000}, 1},
 	} {
-		assert.True(t, tc.want == tc.prices.cost(tc.usage), "%+v %+v: %v", tc.prices, tc.usage, tc.prices.cost(tc.usage)) // to the bit
+		got := tc.prices.cost(tc.usage)
+		assert.Equal(t, math.Float64bits(tc.want), math.Float64bits(got), "%+v %+v: %v", tc.prices, tc.usage, got)
 	}
 	for _, bad := range []Prices{{Input: -1}, {Output: math.NaN()}, {Cached: math.Inf(1)}, {CacheWrites: -0.1}} {
 		assert.Error(t, bad.option(&settings{}), "%v", bad)

@@ -56,6 +56,10 @@ func (a *attempt) takeOver(ctx context.Context) bool {
 		return false // begin has failed by it
 	}
 	base, err := baseOf(j, e.resume)
+	if e.resume == "latest" && errors.Is(err, journal.ErrNoRun) { // the first of all runs
+		a.note("nothing is taken over: there is no run yet that %s=latest could name", envResume)
+		return false
+	}
 	if err != nil {
 		a.fail(agents.Errorf(agents.SetupError, agents.FromAuthor, "%s=%s: %w", envResume, e.resume, err))
 		return true

@@ -61,7 +61,7 @@ func startGoTest(t *testing.T, module string, env, args []string) *goTest {
 		}
 	}
 	r.cmd.Env = append(r.cmd.Env, env...)
-	r.cmd.Env = append(r.cmd.Env, "TMPDIR="+filepath.Join(r.dir, "tmp"), "EVALTEST_DIR="+r.records(), "SURVIVE_COMMANDS="+commands.String())
+	r.cmd.Env = append(r.cmd.Env, "EVALTEST_RETRIES=0", "TMPDIR="+filepath.Join(r.dir, "tmp"), "EVALTEST_DIR="+r.records(), "SURVIVE_COMMANDS="+commands.String())
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := os.Create(r.outputFile()) // a file: with a pipe, who holds it would be waited for
 	require.NoError(t, err)

@@ -81,11 +81,7 @@ func (f *indexFile) read(x *index, known intern) error {
 			f.process.Torn = true
 			return nil
 		}
-		switch {
-		case r.err != nil:
-			x.problems = append(x.problems, fmt.Sprintf("%s:%d: %v", filepath.Join(f.dir, f.process.File), r.n, r.err))
-			return nil
-		case r.Trial == "":
+		if r.err != nil || r.Trial == "" {
 			v, err := r.value()
 			return rd.put(&r, v, err)
 		}

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -22,7 +23,42 @@ func TestMain(m *testing.M) {
 		childTrial()
 	case "endless":
 		childEndless()
+	case "exit":
+		childExit()
+	case "wait":
+		childWait()
 	}
+}
+
+// childExit ends its process while a criterion is being graded.
+func childExit() {
+	j, err := Default()
+	if err == nil {
+		var t *Trial
+		if t, err = j.Begin(Intent{ID: idOf(os.Getenv("JOURNAL_TEST_NAME"))}); err == nil {
+			err = errors.Join(t.Grading("c1"), t.Criterion(result(1)), t.Grading("ends it all"))
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(7)
+}
+
+// childWait begins a trial, says so, and lives on until it is killed.
+func childWait() {
+	j, err := Default()
+	if err == nil {
+		_, err = j.Begin(Intent{ID: idOf(os.Getenv("JOURNAL_TEST_NAME"))})
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println("begun")
+	time.Sleep(time.Minute) // whatever becomes of the test
+	os.Exit(3)
 }
 
 // childTrial writes one trial to the journal of its run and prints the run directory.

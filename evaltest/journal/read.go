@@ -64,7 +64,7 @@ func (t *TrialRecord) Outcome() verdict.Outcome {
 func (t *TrialRecord) Err() *agents.Error {
 	if t.Verdict == nil {
 		if t.Grading != "" {
-			return agents.Errorf(agents.Interrupted, agents.FromHarness, "the test process ended before the verdict, while it graded %s", t.Grading)
+			return agents.Errorf(agents.Interrupted, agents.FromHarness, "the test process ended before the verdict, while grading %s", t.Grading)
 		}
 		return agents.Errorf(agents.Interrupted, agents.FromHarness, "the test process ended before the verdict")
 	}

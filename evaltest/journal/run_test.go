@@ -158,6 +158,28 @@ func TestHomeThatCannotBeWrittenNamesTheWayOut(t *testing.T) {
 	assert.ErrorContains(t, err, "set EVALTEST_DIR")
 }
 
+func TestADirectoryThatCannotBeWrittenNamesTheWayOut(t *testing.T) {
+	t.Parallel()
+	root := module(t)
+	file := filepath.Join(root, "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o644))
+	readOnly := filepath.Join(root, "read-only")
+	require.NoError(t, os.Mkdir(readOnly, 0o555))
+	dirs := []string{file, file + "/below", "/proc/self"} // the last one is read-only for root, too
+	if os.Geteuid() > 0 {
+		dirs = append(dirs, readOnly, readOnly+"/below")
+	}
+	for _, dir := range dirs {
+		if _, err := os.Stat(dir); dir == "/proc/self" && err != nil {
+			continue
+		}
+		_, err := open(dir, identity{build: "1", root: root})
+		assert.ErrorContains(t, err, "journal: open", dir)
+		assert.ErrorContains(t, err, "EVALTEST_DIR must name a directory that can be made and written", dir)
+		assert.ErrorContains(t, err, strings.TrimSuffix(dir, "/below"), dir)
+	}
+}
+
 func TestWhatIsThereStays(t *testing.T) {
 	t.Parallel()
 	root := module(t)

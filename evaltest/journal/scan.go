@@ -58,15 +58,16 @@ func lines(r io.Reader, do func(n int, at int64, line []byte, last bool) error) 
 			}
 			line = long
 		}
-		if err != nil && !errors.Is(err, io.EOF) {
+		last := errors.Is(err, io.EOF)
+		if err != nil && !last {
 			return err
 		}
 		if len(bytes.TrimSpace(line)) > 0 {
-			if err := do(n, at, line, err != nil); err != nil {
+			if err := do(n, at, line, last); err != nil {
 				return err
 			}
 		}
-		if err != nil {
+		if last {
 			return nil
 		}
 		at += int64(len(line))

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -153,6 +154,70 @@ func TestFullDiskBreaksNoOtherRecord(t *testing.T) {
 			require.Len(t, run.Problems, 1)
 			assert.Contains(t, run.Problems[0], "journal-x.jsonl:2: a broken line")
 		}
+	}
+}
+
+// A disk that fills up in the middle of anything: what was acknowledged is there, each once, and when there is room again
+// the trial goes on.
+func TestWhatWasAcknowledgedOnAFullDiskIsThere(t *testing.T) {
+	t.Parallel()
+	j := openAt(t, t.TempDir())
+	real := j.log.file
+	defer func() { j.log.file = real }()
+	for room := 0; room < 6000; room += 101 {
+		disk := &failing{room: room}
+		j.log.file, j.log.midline = disk, false
+		var begun, graded, settled []string
+		refused := 0
+		for n := range 6 {
+			test := fmt.Sprintf("Test%d", n)
+			tr, err := j.Begin(Intent{ID: idOf(test)})
+			if err != nil {
+				require.ErrorIs(t, err, errFull)
+				refused++
+				continue
+			}
+			begun = append(begun, test)
+			_ = tr.Grading("c1") // of which nothing depends
+			if err := tr.Criterion(result(1)); err == nil {
+				graded = append(graded, test)
+			}
+			v := Verdict{Outcome: verdict.OutcomePassed}
+			err = tr.Verdict(v)
+			if err != nil {
+				require.ErrorIs(t, err, errFull)
+				refused++
+				if n%2 == 0 { // somebody makes room
+					disk.room = 1 << 20
+					require.NoError(t, tr.Verdict(v))
+					disk.room = 0
+				}
+			}
+			if err == nil || n%2 == 0 {
+				settled = append(settled, test)
+			}
+		}
+		run, err := read(t, disk.Bytes())
+		require.NoError(t, err)
+		var gotBegun, gotGraded, gotSettled []string
+		for _, tr := range run.Trials {
+			test := tr.Intent.ID.Test
+			gotBegun = append(gotBegun, test)
+			if len(tr.Criteria) > 0 {
+				require.Len(t, tr.Criteria, 1)
+				gotGraded = append(gotGraded, test)
+			}
+			if tr.Outcome() == verdict.OutcomePassed {
+				gotSettled = append(gotSettled, test)
+			}
+		}
+		// What was refused for want of its newline only is read, too.
+		for _, c := range []struct{ acknowledged, read []string }{{begun, gotBegun}, {graded, gotGraded}, {settled, gotSettled}} {
+			require.Subset(t, c.read, c.acknowledged, "room for %d bytes", room)
+			once := slices.Compact(slices.Sorted(slices.Values(c.read)))
+			require.Len(t, once, len(c.read), "room for %d bytes", room)
+		}
+		require.LessOrEqual(t, len(run.Problems), refused+len(begun), "only what was refused is broken")
 	}
 }
 

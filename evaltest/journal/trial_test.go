@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -99,6 +100,55 @@ func TestWhatWasReportedStands(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, verdict.OutcomePassed, run.Trials[0].Outcome())
 	assert.Len(t, run.Trials[0].Criteria, 1)
+}
+
+// countSyncs counts the syncs of a journal.
+type countSyncs struct {
+	storage
+	n atomic.Int64
+}
+
+func (c *countSyncs) Sync() error {
+	c.n.Add(1)
+	return c.storage.Sync()
+}
+
+func TestWhatIsBeingGraded(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	j := openAt(t, dir)
+	tr := begin(t, j, "TestGrading")
+	grading := func() string {
+		run, err := Read(dir)
+		require.NoError(t, err)
+		require.Empty(t, run.Problems)
+		return run.Trials[0].Grading
+	}
+	syncs := &countSyncs{storage: j.log.file}
+	j.log.file = syncs
+	assert.Empty(t, grading())
+	require.NoError(t, tr.Grading("c1"))
+	assert.Zero(t, syncs.n.Load(), "it costs no wait for the disk")
+	assert.Equal(t, "c1", grading(), "and is found all the same")
+	require.NoError(t, tr.Criterion(result(1)))
+	assert.Empty(t, grading())
+	require.NoError(t, tr.Grading("c2"))
+	run, err := Read(dir)
+	require.NoError(t, err)
+	assert.EqualError(t, run.Trials[0].Err(), "interrupted (harness): the test process ended before the verdict, while grading c2")
+	require.NoError(t, tr.Verdict(Verdict{Outcome: verdict.OutcomeErrored}))
+	assert.Empty(t, grading())
+	assert.ErrorIs(t, tr.Grading("late"), errOver)
+	require.NoError(t, j.Close())
+	assert.ErrorContains(t, begun(t).Grading("x"), "journal: write that x of example.com/evals.TestClosed is being graded")
+}
+
+// begun is a trial of a journal that was closed.
+func begun(t *testing.T) *Trial {
+	j := openAt(t, t.TempDir())
+	tr := begin(t, j, "TestClosed")
+	require.NoError(t, j.Close())
+	return tr
 }
 
 func TestTrialsAtOnce(t *testing.T) {
