@@ -161,9 +161,9 @@ func (a *attempt) mayRun() {
 
 // fill fills the workspace. With that it is known what the result depends on.
 func (a *attempt) fill(ctx context.Context) journal.Fingerprint {
-	for _, fill := range a.e.workspace {
-		if err := fill(a.ws); err != nil {
-			a.fail(agents.Errorf(agents.SetupError, agents.FromAuthor, "fill the workspace: %w", err))
+	for _, f := range a.e.workspace {
+		if err := f.fill(a.ws); err != nil {
+			a.fail(agents.Errorf(agents.SetupError, agents.FromAuthor, "%s: fill the workspace: %w", f.source, err))
 			return journal.Fingerprint{}
 		}
 	}

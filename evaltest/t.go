@@ -24,7 +24,7 @@ type T struct {
 	settings
 	info      agents.Info
 	route     route
-	workspace []func(filler) error
+	workspace []filling
 	specs     []*spec
 	source    string // file:line of New
 	pkg       string // import path of the test's package
@@ -44,6 +44,12 @@ type T struct {
 type filler interface {
 	CopyFS(fs.FS) error
 	CopyDir(string) error
+}
+
+// filling is something that a workspace is filled with.
+type filling struct {
+	fill   func(filler) error
+	source string // file:line of the author
 }
 
 // New makes an eval of the running test, subtest, benchmark or fuzz test. A mistake in the options ends the test at the
@@ -133,7 +139,7 @@ func (e *T) Workspace(fsys fs.FS) {
 	if _, err := fs.Stat(fsys, "."); err != nil {
 		e.misuse("Workspace%s: %v", rootOf(fsys), err)
 	}
-	e.workspace = append(e.workspace, func(w filler) error { return w.CopyFS(fsys) })
+	e.workspace = append(e.workspace, filling{func(w filler) error { return w.CopyFS(fsys) }, callerLine()})
 }
 
 // rootOf names the folder of an os.DirFS, "" of other file systems.
@@ -153,7 +159,7 @@ func (e *T) WorkspaceDir(path string) {
 	} else if !info.IsDir() {
 		e.misuse("WorkspaceDir: %s is no folder", path)
 	}
-	e.workspace = append(e.workspace, func(w filler) error { return w.CopyDir(path) })
+	e.workspace = append(e.workspace, filling{func(w filler) error { return w.CopyDir(path) }, callerLine()})
 }
 
 // Expect adds a criterion, which is graded when the trial is over.
