@@ -385,7 +385,7 @@ func (a *attempt) setupOf() (agents.Setup, error) {
 		Dir: a.ws.Dir(), Home: a.ws.Home(), Temp: a.ws.Temp(), Env: e.env, Model: e.model, System: e.system,
 		MCP: e.mcp, Allow: e.allow, Deny: e.deny,
 	}
-	s.Record = &agents.Record{Raw: a.masking(a.record.Raw()), Stderr: a.masking(a.record.Stderr())}
+	s.Record = &agents.Record{Raw: heard{a.masking(a.record.Raw()), a.watch}, Stderr: a.masking(a.record.Stderr())}
 	for _, dir := range e.skills {
 		found, err := workspace.ListSkills(dir)
 		if err != nil {

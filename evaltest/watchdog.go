@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/evaltest-go/evaltest/agents"
@@ -18,6 +19,17 @@ const answerTimes = 4
 
 // alive is told of every sign of life: an event, a request, progress of an answer.
 func (w *watch) alive() { w.signs.Store(time.Now().UnixNano()) }
+
+// heard takes what an agent's program says for a sign of life, whatever it says.
+type heard struct {
+	io.Writer
+	watch *watch
+}
+
+func (h heard) Write(p []byte) (int, error) {
+	h.watch.alive()
+	return h.Writer.Write(p)
+}
 
 // watchdog leaves the Send under way when there is no sign of life for too long. Agents that wait for a dead provider may do
 // so in silence, for minutes or for ever. It returns what ends it.
