@@ -4,36 +4,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/evaltest-go/evaltest/evaltest/internal/printable"
 )
 
-// printable shows control characters as the pictures that Unicode has for them, but for newlines and tabs: written as they
-// are, some would forge events of the test log.
-func printable(s string) string {
-	if !strings.ContainsFunc(s, forging) {
-		return s
-	}
-	return strings.Map(func(r rune) rune {
-		switch {
-		case !forging(r):
-			return r
-		case r < 0x20:
-			return 0x2400 + r
-		case r == 0x7f:
-			return 0x2421
-		}
-		return 0xfffd // C1 controls have no pictures
-	}, s)
-}
-
-func forging(r rune) bool {
-	return r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0
-}
-
-// oneLine is s without line breaks.
-func oneLine(s string) string { return strings.Join(strings.Fields(printable(s)), " ") }
-
 // clean is what reaches the log of the test: secrets masked, nothing that forges.
-func (e *T) clean(s string) string { return printable(e.mask(s)) }
+func (e *T) clean(s string) string { return printable.Text(e.mask(s)) }
 
 // Log is as testing.TB.Log, kept printable.
 func (e *T) Log(args ...any) {
@@ -164,7 +140,7 @@ const attrLimit = 3 << 10
 
 // attribute is s as the value of a test's attribute: one line of limited length.
 func attribute(s string) string {
-	s = oneLine(s)
+	s = printable.Line(s)
 	if len(s) <= attrLimit {
 		return s
 	}

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/evaltest-go/evaltest/agents"
+	"github.com/evaltest-go/evaltest/evaltest/internal/printable"
 	"github.com/evaltest-go/evaltest/evaltest/verdict"
 )
 
@@ -53,7 +53,7 @@ func (a *attempt) text(brief bool) string {
 		if i > 0 {
 			name = "then"
 		}
-		field(name, "%s", shorten(p, 200))
+		field(name, "%s", printable.Short(p, 200))
 	}
 	field("agent", "%s", a.describeAgent())
 	if r := a.reused; r != nil && r.Regraded {
@@ -63,12 +63,12 @@ func (a *attempt) text(brief bool) string {
 	}
 	for _, b := range t.Earlier {
 		field("attempt", "%d ended in an error: %s (%s): %s; %s, tried again after %v", b.Number, b.Err.Kind, b.Err.Source,
-			shorten(b.Err.Message(), 200), count(int(b.Usage.Tokens()), "token"), b.Waited.Round(time.Millisecond))
+			printable.Short(b.Err.Message(), 200), count(int(b.Usage.Tokens()), "token"), b.Waited.Round(time.Millisecond))
 	}
 	if r := a.requests; r != nil {
 		for _, f := range r.Failures {
 			if f.Overcome {
-				field("overcome", "request %d to the model failed (%s: %s); the agent asked again", f.N, f.Kind, shorten(f.Message, 160))
+				field("overcome", "request %d to the model failed (%s: %s); the agent asked again", f.N, f.Kind, printable.Short(f.Message, 160))
 			}
 		}
 	}
@@ -119,12 +119,12 @@ func (a *attempt) text(brief bool) string {
 }
 
 func (a *attempt) describeAgent() string {
-	s := oneLine(a.info.Name)
+	s := printable.Line(a.info.Name)
 	if a.info.Version != "" {
-		s += " " + oneLine(a.info.Version)
+		s += " " + printable.Line(a.info.Version)
 	}
 	if m := a.e.mask(a.model()); m != "" {
-		s += ", model " + oneLine(m)
+		s += ", model " + printable.Line(m)
 	}
 	if a.e.scripted {
 		s += ", its model played by the script"
@@ -145,7 +145,7 @@ func (a *attempt) table() string {
 	fmt.Fprintln(tw, "  criterion\tscore\tneeds\tweight\tverdict\t")
 	for i, r := range a.results {
 		j := a.watch.judged[i]
-		fmt.Fprintf(tw, "  %s\t%v\t%s\t%s\t%s\t\n", shorten(r.Name, 60), r.Score, number(j.passAt), number(j.weight), word(j, r))
+		fmt.Fprintf(tw, "  %s\t%v\t%s\t%s\t%s\t\n", printable.Short(r.Name, 60), r.Score, number(j.passAt), number(j.weight), word(j, r))
 	}
 	_ = tw.Flush() // a strings.Builder takes everything
 	var out strings.Builder
@@ -195,7 +195,7 @@ func word(j *judged, r CriterionResult) string {
 
 // details says of a criterion what does not fit the table.
 func (a *attempt) details(b *strings.Builder, j *judged, r CriterionResult) {
-	name := shorten(r.Name, 60)
+	name := printable.Short(r.Name, 60)
 	switch {
 	case r.Violation != "":
 		fmt.Fprintf(b, "  %s: %s broke its contract: %s\n", j.source, name, indent(r.Violation))
@@ -213,7 +213,7 @@ func (a *attempt) acts(b *strings.Builder) {
 	for i := tr.Len() - 1; i >= 0 && len(lines) < lastActs; i-- {
 		switch e := tr.Event(i); e.Kind {
 		case agents.EventMessage:
-			lines = append(lines, fmt.Sprintf("%q", shorten(mask.text(e.Text), 100)))
+			lines = append(lines, fmt.Sprintf("%q", printable.Short(mask.text(e.Text), 100)))
 		case agents.EventCall:
 			c, _ := tr.Call(e.Call.ID)
 			lines = append(lines, fmt.Sprintf("%s: %s", mask.describe(e.Call), c.Status))
@@ -230,27 +230,18 @@ func (a *attempt) acts(b *strings.Builder) {
 
 // describe is a call in a few words, on one line. What it shortens has to be masked before.
 func describe(c agents.ToolCall) string {
-	name := shorten(c.Name, 60)
+	name := printable.Short(c.Name, 60)
 	switch {
 	case len(c.Commands) > 0:
-		return fmt.Sprintf("%s %s", name, shorten(strings.Join(c.Commands, "; "), 100))
+		return fmt.Sprintf("%s %s", name, printable.Short(strings.Join(c.Commands, "; "), 100))
 	case len(c.Paths) > 0:
-		return fmt.Sprintf("%s %s", name, shorten(strings.Join(c.Paths, ", "), 100))
+		return fmt.Sprintf("%s %s", name, printable.Short(strings.Join(c.Paths, ", "), 100))
 	case c.Skill != "":
-		return fmt.Sprintf("%s %s", name, shorten(c.Skill, 100))
+		return fmt.Sprintf("%s %s", name, printable.Short(c.Skill, 100))
 	case len(c.Input) > 0:
-		return fmt.Sprintf("%s %s", name, shorten(string(c.Input), 100))
+		return fmt.Sprintf("%s %s", name, printable.Short(string(c.Input), 100))
 	}
 	return name
-}
-
-// shorten is s on one line, of at most n runes.
-func shorten(s string, n int) string {
-	s = oneLine(s)
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n-1]) + "…"
 }
 
 func count(n int, what string) string {

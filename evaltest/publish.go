@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/evaltest-go/evaltest/evaltest/internal/printable"
 	"github.com/evaltest-go/evaltest/evaltest/journal"
 	"github.com/evaltest-go/evaltest/evaltest/report"
 )
@@ -107,6 +108,6 @@ var tellLeftOpen = sync.OnceFunc(func() {
 			fmt.Fprintf(os.Stderr, "evaltest: … and %d more\n", len(open)-i)
 			break
 		}
-		fmt.Fprintf(os.Stderr, "evaltest: %s was left open in run %s: %s; its record is %s\n", printable(t.Intent.ID.String()), t.RunName(), printable(t.Err().Message()), t.Dir)
+		fmt.Fprintf(os.Stderr, "evaltest: %s was left open in run %s: %s; its record is %s\n", printable.Text(t.Intent.ID.String()), t.RunName(), printable.Text(t.Err().Message()), t.Dir)
 	}
 })

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf16"
+
+	"github.com/evaltest-go/evaltest/evaltest/internal/printable"
 )
 
 // masker replaces secret values by ‹name›: as they are, as escaped, quoted or folded by whatever text they passed through,
@@ -27,7 +29,7 @@ func newMasker(secrets map[string]string) *masker {
 	m := &masker{}
 	for value, name := range secrets {
 		if value != "" {
-			m.values = append(m.values, secretValue{value, oneLine(value), "‹" + name + "›", regexp.MustCompile(spelled(value)), encodings(value)})
+			m.values = append(m.values, secretValue{value, printable.Line(value), "‹" + name + "›", regexp.MustCompile(spelled(value)), encodings(value)})
 		}
 	}
 	if len(m.values) == 0 {
@@ -100,7 +102,7 @@ func spelledRune(r rune) string {
 	if short, ok := shortEscapes[r]; ok {
 		ways = append(ways, `\\+`+short)
 	}
-	if picture := printable(string(r)); picture != string(r) {
+	if picture := printable.Text(string(r)); picture != string(r) {
 		ways = append(ways, picture)
 	}
 	return "(?:" + strings.Join(ways, "|") + ")"

@@ -17,6 +17,7 @@ import (
 	"github.com/evaltest-go/evaltest/agents"
 	"github.com/evaltest-go/evaltest/agents/gateway"
 	"github.com/evaltest-go/evaltest/agents/transcript"
+	"github.com/evaltest-go/evaltest/evaltest/internal/printable"
 	"github.com/evaltest-go/evaltest/evaltest/journal"
 )
 
@@ -49,7 +50,7 @@ func TestSecretsInText(t *testing.T) {
 		{"lines of another system", []string{"first\nsecond\n"}, "first\r\nsecond", "‹A›"},
 		{"cut at its end", []string{"hunter2-hunter2"}, "is hunter2-hu…", "is ‹A›…"},
 		{"cut at its beginning", []string{"hunter2-hunter2"}, "...r2-hunter2 is", "...‹A› is"},
-		{"control characters as pictures", []string{"a\x1bb-hunter2"}, printable("a\x1bb-hunter2"), "‹A›"},
+		{"control characters as pictures", []string{"a\x1bb-hunter2"}, printable.Text("a\x1bb-hunter2"), "‹A›"},
 		{"white space alone", []string{" "}, "a b", "a‹A›b"},
 		{"invalid UTF-8", []string{"hunter\xff\xfe2"}, "hunter\xff\xfe2 hunter\ufffd\ufffd2 hunter\ufffd2", "‹A› ‹A› ‹A›"},
 	} {
@@ -91,7 +92,7 @@ func TestSecretsInEscapes(t *testing.T) {
 			"of Go": in(string(html)), "without HTML": in(plain), "quotes of Go": in(strconv.Quote(secret)),
 			"quotes in ASCII": in(strconv.QuoteToASCII(secret)), "lower case": unicodes(secret, `\u%04x`), "upper case": unicodes(secret, `\u%04X`),
 			"slashes": strings.ReplaceAll(in(plain), "/", `\/`), "twice": in(string(quoteJSON(in(plain)))),
-			"three times": in(string(quoteJSON(in(string(quoteJSON(in(plain))))))), "folded": oneLine(secret),
+			"three times": in(string(quoteJSON(in(string(quoteJSON(in(plain))))))), "folded": printable.Line(secret),
 		} {
 			assert.Equal(t, "(‹A›)", hide(secret).text("("+form+")"), "%q, %s: %s", secret, name, form)
 		}

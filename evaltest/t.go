@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/evaltest-go/evaltest/agents"
+	"github.com/evaltest-go/evaltest/evaltest/internal/printable"
 	"github.com/evaltest-go/evaltest/evaltest/internal/workspace"
 	"github.com/evaltest-go/evaltest/evaltest/verdict"
 )
@@ -203,7 +204,7 @@ func (e *T) add(s *spec, method string) {
 	if len(s.errs) > 0 {
 		e.misuse("%s: %s", method, plain(s.errs[0]))
 	}
-	s.name = oneLine(e.mask(s.criterion.String()))
+	s.name = printable.Line(e.mask(s.criterion.String()))
 	s.live, _ = s.criterion.(LiveCriterion)
 	if s.required && e.gate.MinScore == nil {
 		s.required = false // every criterion is
