@@ -43,6 +43,7 @@ type attempt struct {
 	results    []CriterionResult
 	shadow     []journal.Shadow
 	notes      []string
+	wasSetUp   bool     // the author's functions had their turn
 	torn       []string // how tearing down failed
 	kept       string
 	retryIn    *time.Duration    // nil: no further attempt follows
@@ -181,6 +182,7 @@ func (a *attempt) fill(ctx context.Context) journal.Fingerprint {
 
 // setUp has the author's functions prepare the trial.
 func (a *attempt) setUp(ctx context.Context) bool {
+	a.wasSetUp = true
 	if len(a.e.setups) == 0 {
 		return true
 	}
@@ -295,7 +297,7 @@ func (a *attempt) observeChanges() {
 }
 
 func (a *attempt) tearDown(ctx context.Context) {
-	if a.ws == nil {
+	if !a.wasSetUp { // there is nothing to undo
 		return
 	}
 	for _, h := range slices.Backward(a.e.teardowns) {
