@@ -22,16 +22,16 @@ func (c *course) last() *attempt { return c.all[len(c.all)-1] }
 // run makes one attempt, and further ones while what ended the last may pass.
 func (c *course) run() {
 	defer c.place.leave()
+	defer func() { c.place.done(c.last()) }() // also where an author's code ends the goroutine
 	for {
 		a := newAttempt(c.e, c.prompts, c.all)
 		a.course = c
 		c.all = append(c.all, a)
 		a.run()
 		if a.retryIn == nil || !wait(testContext(c.e.TB), *a.retryIn) {
-			break
+			return
 		}
 	}
-	c.place.done(c.last())
 }
 
 // spent is what all attempts have cost.

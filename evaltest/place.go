@@ -109,7 +109,7 @@ func (p *place) done(a *attempt) {
 	}
 	r := runstate.Result{Measured: a.isMeasured()}
 	if a.err != nil && (a.err.Source == agents.FromAgent || a.err.Source == agents.FromProvider) {
-		r.Err = a.err
+		r.Err = masked(a.e.masker(), a.err) // it is written down, and told by others
 	}
 	p.standing.Done(r)
 	p.standing = nil

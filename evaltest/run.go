@@ -38,7 +38,7 @@ func (e *T) reproduce() string {
 	cmd := ""
 	settings := slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return !strings.HasPrefix(name, "EVALTEST_") || name == proc.Marker || name == envKeep || name == envOnError || name == "EVALTEST_DIR"
+		return !strings.HasPrefix(name, "EVALTEST_") || name == proc.Marker || name == envKeep || name == envUpstreamAuth || name == envOnError || name == "EVALTEST_DIR"
 	})
 	slices.Sort(settings)
 	for _, kv := range settings {

@@ -71,6 +71,11 @@ func (e *T) provided() route {
 		if err != nil {
 			e.misuse("%v", err)
 		}
+		if u, err := url.Parse(e.upstream); err == nil && u.User != nil {
+			password, _ := u.User.Password()
+			e.secret(envUpstream, u.User.String())
+			e.secret(envUpstream, password)
+		}
 		return route{name: hostOf(p.URL), provider: p}
 	}
 	a, ok := e.agent.(agents.Provided)

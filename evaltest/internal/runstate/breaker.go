@@ -1,193 +1,110 @@
 package runstate
 
 import (
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"os"
-	"path/filepath"
 	"strings"
-	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/evaltest-go/evaltest/agents"
 )
 
-// After how many errors in a row new trials are held: of any kind, and of a kind that does not pass by itself.
+// After how many errors in a row new trials are held: of any kind, and of a kind that does not pass by itself. In a row:
+// with nothing measured between them. An error of another kind between two refused keys does not speak for the key.
 const (
 	mostErrors = 5
 	mostLost   = 2
 )
+
+// longestMessage is how much of an error's message is kept, in bytes.
+const longestMessage = 1000
+
+// Opened is a breaker that is open. Kind, Source and Message (its first line) are of the last error that it met.
+type Opened struct {
+	Errors  int                `json:"errors"` // in a row, those included that came in while it was held
+	Since   time.Time          `json:"since"`  // when it opened
+	Kind    agents.ErrorKind   `json:"kind"`
+	Source  agents.ErrorSource `json:"source"`
+	Message string             `json:"message"`
+}
+
+// Result is what a trial came to. One that was neither measured nor ended by an error of the agent or its provider (the
+// author's mistake, a grader's error, a verdict left open) says nothing of either, and changes nothing.
+type Result struct {
+	Measured bool          // the count begins anew, whatever Err is
+	Err      *agents.Error // one of source agent or provider adds to the count
+}
+
+// count is what the trials on one key came to, as it lies on disk. The zero value: nothing yet.
+type count struct {
+	Row    int     `json:"row"`              // errors in a row
+	Lost   int     `json:"lost"`             // those among them that do not pass by themselves
+	Last   *Opened `json:"last,omitempty"`   // the last error
+	Round  int     `json:"round"`            // how often new trials were held, and went on
+	Opened *Opened `json:"opened,omitempty"` // for good
+}
+
+// sane is c, or nothing where no run of this program has written it.
+func (c count) sane() count {
+	if c.Row < 0 || c.Lost < 0 || c.Round < 0 {
+		return count{}
+	}
+	return c
+}
+
+// held reports whether no trial is to begin before it is known what those under way come to.
+func (c *count) held() bool { return c.Opened == nil && (c.Row >= mostErrors || c.Lost >= mostLost) }
+
+// add adds the result of a trial that began in the given round.
+//
+// While trials are held, all those under way are one question: does anything get through? The first that is measured answers
+// it: the count begins anew, and who was held goes on without waiting for the rest. What errors of these after that was
+// asked for by the same question, and does not count against the answer: else five of them could open the breaker though one
+// beside them was measured.
+func (c *count) add(r Result, round int) {
+	switch {
+	case c.Opened != nil:
+	case r.Measured:
+		if c.held() {
+			c.Round++
+		}
+		c.Row, c.Lost, c.Last = 0, 0, nil
+	case r.counts() && round >= c.Round:
+		c.Row++
+		if lost(r.Err.Kind) {
+			c.Lost++
+		}
+		c.Last = &Opened{Kind: r.Err.Kind, Source: r.Err.Source, Message: short(r.Err.Message())}
+	}
+}
+
+func (r Result) counts() bool {
+	return r.Err != nil && (r.Err.Source == agents.FromAgent || r.Err.Source == agents.FromProvider)
+}
 
 // lost reports whether an error of this kind does not pass by itself: every trial is going to meet it.
 func lost(k agents.ErrorKind) bool {
 	return k == agents.Missing || k == agents.Auth || k == agents.Quota
 }
 
-// Opened is a breaker that is open.
-type Opened struct {
-	Errors  int       `json:"errors"` // in a row
-	Since   time.Time `json:"since"`
-	Kind    agents.ErrorKind
-	Source  agents.ErrorSource
-	Message string // of the last error
-}
-
-// Result is what a trial came to.
-type Result struct {
-	Measured bool          // it resets the count
-	Err      *agents.Error // of the agent or its provider: it adds to the count; nil: nothing of the kind
-}
-
-// count is the breaker of one key.
-type count struct {
-	Row    int     `json:"row"`  // errors in a row
-	Lost   int     `json:"lost"` // the last of them that do not pass by themselves
-	Last   *Opened `json:"last,omitempty"`
-	Opened *Opened `json:"opened,omitempty"`
-}
-
-// held reports whether no trial is to begin before it is known what those under way come to.
-func (c *count) held() bool { return c.Row >= mostErrors || c.Lost >= mostLost }
-
-// Trial is a trial under way.
-type Trial struct {
-	breaker *breaker
-	ticket  *ticket
-	once    sync.Once
-}
-
-// breaker is the breaker of a key.
-type breaker struct {
-	state *State
-	name  string
-}
-
-func (s *State) breaker(key string) *breaker {
-	h := sha256.Sum256([]byte(key))
-	return &breaker{s, "breaker-" + hex.EncodeToString(h[:8])}
-}
-
-func (b *breaker) file() string   { return filepath.Join(b.state.dir, b.name+".json") }
-func (b *breaker) folder() string { return filepath.Join(b.state.dir, b.name) }
-
-// change reads the count, and writes it back if f changed it.
-func (b *breaker) change(f func(c *count) error) error {
-	return b.state.exclusively(b.name, func() error {
-		var c count
-		if err := read(b.file(), &c); err != nil {
-			return err
-		}
-		before := c
-		if err := f(&c); err != nil {
-			return err
-		}
-		if c == before {
-			return nil
-		}
-		return write(b.file(), c)
-	})
-}
-
-// decide opens a breaker that is held when nothing is under way any more.
-func (b *breaker) decide(c *count) error {
-	if c.Opened != nil || !c.held() {
-		return nil
-	}
-	names, err := living(b.folder())
-	if err != nil || len(names) > 0 {
-		return err
-	}
-	o := Opened{}
+// open opens a breaker that was held until nothing was under way any more.
+func (c *count) open(now time.Time) {
+	var o Opened
 	if c.Last != nil {
 		o = *c.Last
 	}
-	o.Errors, o.Since = c.Row, time.Now()
+	o.Errors, o.Since = c.Row, now
 	c.Opened = &o
-	return nil
 }
 
-// Opened looks whether the breaker of key is open, and begins nothing: nil when it is not.
-func (s *State) Opened(key string) (o *Opened, err error) {
-	b := s.breaker(key)
-	var c count
-	if err := read(b.file(), &c); err != nil { // replaced as a whole: it needs no lock
-		return nil, wrap("look at the breaker", err)
+// short is the first line of a message, not longer than the state is to carry about.
+func short(message string) string {
+	message, _, _ = strings.Cut(strings.TrimSpace(message), "\n")
+	if len(message) <= longestMessage {
+		return message
 	}
-	return c.Opened, nil
-}
-
-// Enter begins a trial on the agent and the provider that key names. While errors in a row have trials held it waits, and
-// calls waiting, when not nil, once. A non-nil Opened says that nothing was begun, and why. The error is ctx's, or one of
-// the folder.
-func (s *State) Enter(ctx context.Context, key string, waiting func()) (*Trial, *Opened, error) {
-	b := s.breaker(key)
-	for poll := shortPoll; ; poll = min(2*poll, longPoll) {
-		var t *Trial
-		var o *Opened
-		err := b.change(func(c *count) error {
-			if err := b.decide(c); err != nil {
-				return err
-			}
-			if o = c.Opened; o != nil || c.held() {
-				return nil
-			}
-			if err := os.MkdirAll(b.folder(), 0o777); err != nil {
-				return err
-			}
-			k, err := take(filepath.Join(b.folder(), unique()))
-			t = &Trial{breaker: b, ticket: k}
-			return err
-		})
-		switch {
-		case err != nil:
-			return nil, nil, wrap("begin a trial", err)
-		case o != nil:
-			return nil, o, nil
-		case t != nil:
-			return t, nil, nil
-		}
-		if waiting != nil {
-			waiting()
-			waiting = nil
-		}
-		select {
-		case <-ctx.Done():
-			return nil, nil, ctx.Err()
-		case <-time.After(poll):
-		}
+	cut := longestMessage
+	for cut > 0 && !utf8.RuneStart(message[cut]) {
+		cut--
 	}
-}
-
-// Done says what the trial came to; later calls do nothing.
-func (t *Trial) Done(r Result) {
-	t.once.Do(func() {
-		// What cannot be written is not counted: the breaker is there to save money, and decides no verdict.
-		_ = t.breaker.change(func(c *count) error {
-			t.ticket.drop()
-			c.add(r)
-			return t.breaker.decide(c)
-		})
-		t.ticket.drop()
-	})
-}
-
-func (c *count) add(r Result) {
-	switch {
-	case c.Opened != nil:
-	case r.Measured:
-		c.Row, c.Lost, c.Last = 0, 0, nil
-	case r.Err != nil:
-		c.Row++
-		if c.Lost++; !lost(r.Err.Kind) {
-			c.Lost = 0
-		}
-		message, _, _ := strings.Cut(r.Err.Message(), "\n")
-		c.Last = &Opened{Kind: r.Err.Kind, Source: r.Err.Source, Message: message}
-	}
-}
-
-// unique is a name that no other ticket has.
-func unique() string {
-	return time.Now().UTC().Format("150405.000000000") + "-" + randomText()
+	return message[:cut] + "…"
 }

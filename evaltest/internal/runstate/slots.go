@@ -2,91 +2,148 @@ package runstate
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
 const placesDir = "places"
 
-// How often is looked for a place, from the first look to the last.
-const (
-	shortPoll = 2 * time.Millisecond
-	longPoll  = 40 * time.Millisecond
-)
-
-// Acquire waits for one of max places, first come, first served. It returns ctx's error if ctx ends first. waiting, when not
-// nil, is called once if it has to wait at all. release may be called twice. Processes may differ in max: each minds its own.
+// Acquire waits for one of max places, first come, first served. It returns ctx's error if ctx ends first. release may be
+// called twice, from any goroutine. waiting, when not nil, is called once if it has to wait at all.
+//
+// Processes may differ in max: each waits until fewer than its own max of those who came before it are left, whether they are
+// at work or wait in their turn. So nobody is overtaken for ever, and with one max in all of them never more than max are at
+// work. A max below one is one.
 func (s *State) Acquire(ctx context.Context, max int, waiting func()) (release func(), err error) {
-	t, n, err := s.queue()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	w, err := s.line(ctx, max)
 	if err != nil {
 		return nil, wrap("queue for a place", err)
 	}
-	for poll := shortPoll; ; poll = min(2*poll, longPoll) {
-		before, err := s.before(n)
-		if err != nil {
-			t.drop()
-			return nil, wrap("wait for a place", err)
-		}
-		if before < max {
-			return t.drop, nil
-		}
+	if !w.due() {
+		s.wait(w)
+		defer s.waitNoMore(w)
 		if waiting != nil {
 			waiting()
-			waiting = nil
 		}
-		select {
-		case <-ctx.Done():
-			t.drop()
-			return nil, ctx.Err()
-		case <-time.After(poll):
+		for !w.due() {
+			if err := sleep(ctx, w.poll(), w.woken); err != nil {
+				w.ticket.drop()
+				return nil, err
+			}
 		}
 	}
+	return func() {
+		w.ticket.drop()
+		s.wake()
+	}, nil
 }
 
-// queue draws the next number.
-func (s *State) queue() (t *ticket, n int64, err error) {
-	err = s.exclusively(placesDir, func() error {
-		counter := filepath.Join(s.dir, "places.json")
-		if err := read(counter, &n); err != nil {
-			return err
-		}
-		// The counter can be lost; the numbers that are out cannot.
-		names, err := living(filepath.Join(s.dir, placesDir))
+// waiter is one who has drawn a number.
+type waiter struct {
+	ticket *ticket
+	number int64
+	max    int
+	before []string      // the tickets that were drawn earlier, those not known to be dead: it only shrinks
+	woken  chan struct{} // of one: it may be due
+}
+
+// line draws the next number: one more than any that is out. Numbers begin anew when none is; no file has to remember them.
+func (s *State) line(ctx context.Context, most int) (*waiter, error) {
+	w := &waiter{max: max(most, 1), woken: make(chan struct{}, 1)}
+	err := s.exclusively(ctx, placesDir, func() error {
+		dir := filepath.Join(s.dir, placesDir)
+		list, err := names(dir)
 		if err != nil {
 			return err
 		}
-		if len(names) > 0 {
-			n = max(n, number(names[len(names)-1]))
-		}
-		n++
-		if err := write(counter, n); err != nil {
-			return err
-		}
-		t, err = take(filepath.Join(s.dir, placesDir, fmt.Sprintf("%016d", n)))
-		return err
-	})
-	return t, n, err
-}
-
-// before is how many live before the number n: those that are at work, and those that wait.
-func (s *State) before(n int64) (before int, err error) {
-	err = s.exclusively(placesDir, func() error {
-		names, err := living(filepath.Join(s.dir, placesDir))
-		for _, name := range names {
-			if number(name) < n {
-				before++
+		for _, name := range list {
+			if n, ok := number(name); ok {
+				w.number = max(w.number, n)
+				w.before = append(w.before, filepath.Join(dir, name))
 			}
 		}
+		slices.Sort(w.before) // by number: the earliest first
+		w.number++
+		w.ticket, err = take(filepath.Join(dir, fmt.Sprintf("%016d-%s", w.number, rand.Text())))
 		return err
 	})
-	return before, err
+	return w, err
 }
 
-func number(name string) (n int64) {
-	_, _ = fmt.Sscanf(name, "%d", &n) // another file has none, and is before nobody
-	if n == 0 {
-		return 1 << 62
+// number is that of a ticket's name: none of another file's.
+func number(name string) (int64, bool) {
+	digits, _, ok := strings.Cut(name, "-")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	return n, ok && err == nil && n > 0 && len(digits) == 16
+}
+
+// due reports whether fewer than max of those before live. It asks no more of them than it has to, the earliest first: who
+// is at work is among these.
+func (w *waiter) due() bool {
+	living := 0
+	for i := 0; len(w.before)-i+living >= w.max; i++ {
+		if living == w.max {
+			w.before = append(w.before[:living], w.before[i:]...)
+			return false
+		}
+		if alive(w.before[i]) {
+			w.before[living] = w.before[i]
+			living++
+		}
 	}
-	return n
+	return true
+}
+
+// How often a waiter looks whether one of another process has given its place back. The next in line looks often; less so
+// where places are many, since a look asks after the holder of each, and since one place free for a moment is then a small
+// part. The others look the more seldom, the more have to end before them: a long line costs little more than a short one.
+const (
+	shortPoll = 2 * time.Millisecond
+	longPoll  = 50 * time.Millisecond
+)
+
+func (w *waiter) poll() time.Duration {
+	d := max(shortPoll, time.Duration(w.max)*500*time.Microsecond)
+	return min(longPoll, d*time.Duration(len(w.before)-w.max+1))
+}
+
+// wait has the waiter woken when it may be due because of what happens in this process.
+func (s *State) wait(w *waiter) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queue[w] = struct{}{}
+}
+
+func (s *State) waitNoMore(w *waiter) {
+	s.mu.Lock()
+	delete(s.queue, w)
+	s.mu.Unlock()
+	s.wake() // the next may be due as well: it was not woken for what this one was woken for
+}
+
+// wake wakes the first of this process's waiters.
+func (s *State) wake() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var first *waiter
+	for w := range s.queue {
+		if first == nil || w.number < first.number {
+			first = w
+		}
+	}
+	if first == nil {
+		return
+	}
+	select {
+	case first.woken <- struct{}{}:
+	default:
+	}
 }
