@@ -1,9 +1,7 @@
 package report
 
 import (
-	"cmp"
-	"maps"
-	"slices"
+	"path/filepath"
 	"time"
 
 	"github.com/evaltest-go/evaltest/agents"
@@ -13,210 +11,119 @@ import (
 
 // Summary is what the trials of a run came to.
 type Summary struct {
-	Run      string   `json:"run"` // name of its directory
-	Packages []string `json:"packages"`
+	Run      string   `json:"run"`      // name of its directory
+	Packages []string `json:"packages"` // that have trials, sorted
 
-	Full  Rate `json:"full"`  // trials that were held to the full gate
-	Smoke Rate `json:"smoke"` // trials of smoke checks that passed what was armed
+	Full  Rate `json:"full"`  // trials that are held to the full gate
+	Smoke Rate `json:"smoke"` // smoke checks, which may end once what is armed has passed
+	// ArmedPasses are those passes of smoke checks that say nothing but that what is armed has passed.
+	ArmedPasses int `json:"armed_passes,omitempty"`
 
-	Errors     []ErrorCount `json:"errors,omitempty"`     // of trials without a verdict and of those that an error had a part in, most frequent first
-	Violations int          `json:"violations,omitempty"` // criteria that broke their contract
-	Assertions int          `json:"assertions,omitempty"` // assertions on results that failed
-
-	Retries  Retries `json:"retries,omitzero"`
-	Overcome int     `json:"overcome,omitempty"` // failed requests that the agents' own retries overcame
-	Stops    Stops   `json:"stops,omitzero"`
-	Reused   Reused  `json:"reused,omitzero"`
+	// Errors are those of trials, by kind and source, most frequent first: what left them without a verdict, or had a part in it.
+	Errors    []Count `json:"errors,omitempty"`
+	NotRun    []Count `json:"not_run,omitempty"`   // of them, those that kept trials from being begun, most frequent first
+	LeftOpen  int     `json:"left_open,omitempty"` // of the errored: their process ended before their verdict
+	Contracts Mishaps `json:"contracts,omitzero"`  // results of criteria that broke their contract
+	Asserted  Mishaps `json:"asserted,omitzero"`   // assertions on results that failed; they change no verdict
+	AfterCut  Mishaps `json:"after_cut,omitzero"`  // criteria left open at a cut that would have failed on what still came
+	Overcome  []Count `json:"overcome,omitempty"`  // requests to models that failed, and that the agents' own retries overcame
+	Retries   Retries `json:"retries,omitzero"`    // what attempts beyond the first have cost and brought
+	Stops     Stops   `json:"stops,omitzero"`      // what stopping early has saved
+	Reused    Reused  `json:"reused,omitzero"`     // what taking over earlier results has saved
 
 	Usage      agents.Usage  `json:"usage"`                // of all attempts that were made in this run
-	Took       time.Duration `json:"took_ns"`              // of all attempts, added up
+	Took       time.Duration `json:"took_ns"`              // of all attempts, added up, waiting for a place among the agents included
 	Elapsed    time.Duration `json:"elapsed_ns"`           // from the first beginning to the last end
 	Unobserved int           `json:"unobserved,omitempty"` // trials of agents whose provider was not observed
-	Problems   []string      `json:"problems,omitempty"`   // of reading the journals
+
+	Agents   []Agent  `json:"agents"`
+	Policies []Policy `json:"policies"`           // in force, each with the number of its trials
+	Problems []string `json:"problems,omitempty"` // of reading the journals
 }
 
-// ErrorCount counts trials by what kept them from being measured.
-type ErrorCount struct {
-	Kind    agents.ErrorKind   `json:"kind"`
-	Source  agents.ErrorSource `json:"source"`
-	N       int                `json:"n"`
-	NotRun  int                `json:"not_run,omitempty"` // of them, those that were not begun
-	Example string             `json:"example"`           // the message of the first
-	Trial   string             `json:"trial"`             // that had it
+// Count counts errors of one kind and source.
+type Count struct {
+	Kind   agents.ErrorKind   `json:"kind"`
+	Source agents.ErrorSource `json:"source"`
+	N      int                `json:"n"`
+	NotRun int                `json:"not_run,omitempty"` // of them, those of trials that were not begun
+	Mishap                    // the first
 }
 
-// Retries is what making attempts again has cost and brought.
+// Mishaps counts what went wrong in one way.
+type Mishaps struct {
+	N int `json:"n"`
+	Mishap
+}
+
+// Mishap is an example: which trial, and the message, printable and on one line.
+type Mishap struct {
+	Trial   string `json:"trial"`
+	Message string `json:"message"`
+}
+
+// Retries is what attempts beyond the first have cost and brought.
 type Retries struct {
-	Attempts int           `json:"attempts"` // that ended in an error and were followed by another
-	Healed   int           `json:"healed"`   // trials that were measured thanks to them
+	Attempts int           `json:"attempts"`
+	Healed   int           `json:"healed"` // trials that were measured thanks to them
 	Usage    agents.Usage  `json:"usage"`
 	Took     time.Duration `json:"took_ns"`
-	Waited   time.Duration `json:"waited_ns"`
+	Waited   time.Duration `json:"waited_ns"`       // before them
+	After    []Count       `json:"after,omitempty"` // the errors that they were made after
 }
 
 // Stops is what stopping trials early has saved.
 type Stops struct {
 	Trials    int `json:"trials"`
-	TurnsLeft int `json:"turns_left"` // that the limits on turns would still have allowed: at most so many were saved
 	Limited   int `json:"limited"`    // of them, those with a limit on turns
+	TurnsLeft int `json:"turns_left"` // that these limits would still have allowed: at most so many were saved
 }
 
-// Reused is what taking over the results of an earlier run has saved.
+// Reused is what taking over the results of earlier runs has saved.
 type Reused struct {
 	Trials   int          `json:"trials"`
 	Regraded int          `json:"regraded"` // of them, those whose criteria graded the record anew
 	Usage    agents.Usage `json:"usage"`    // what they had cost
 }
 
-// Summarize sums up a run: all of it, or the packages that are named.
+// Agent is an agent with what answered for its model.
+type Agent struct {
+	journal.Agent
+	Answered []string `json:"answered,omitempty"` // the models that answered, by their own names, sorted
+	Trials   int      `json:"trials"`
+}
+
+// Policy is what was to be done about errors and when trials were to be stopped, and how many trials it held for.
+type Policy struct {
+	journal.Policy
+	Mode   verdict.Mode `json:"mode"`
+	Trials int          `json:"trials"`
+}
+
+// Summarize sums up a run: all of it, or the packages that are named. Each trial counts once, by its last attempt; costs are
+// those of all attempts.
 func Summarize(run *journal.Run, packages ...string) *Summary {
-	s := &Summary{Run: nameOf(run), Problems: run.Problems}
-	c := &summing{s: s, errors: map[[2]string]*ErrorCount{}, packages: map[string]bool{}}
-	final := map[*journal.TrialRecord]bool{}
-	for _, t := range run.Final() {
-		final[t] = true
-	}
-	for _, t := range run.Trials {
-		if len(packages) > 0 && !slices.Contains(packages, t.Intent.ID.Package) {
-			continue
-		}
-		c.attempt(t)
-		if final[t] {
-			c.trial(t)
-		}
-	}
-	c.close()
-	return s
+	return summarize(run, run.Final(), packages)
 }
 
-// summing is a summary under way.
-type summing struct {
-	s          *Summary
-	errors     map[[2]string]*ErrorCount
-	packages   map[string]bool
-	begin, end time.Time
+func summarize(run *journal.Run, final []*journal.TrialRecord, packages []string) *Summary {
+	t := newTally(run, packages)
+	for _, r := range run.Trials {
+		if t.wanted(r) {
+			t.attempt(r)
+		}
+	}
+	for _, r := range final {
+		if t.wanted(r) {
+			t.trial(r)
+		}
+	}
+	return t.summary()
 }
 
-// attempt counts what an attempt has cost. What was taken over has cost nothing in this run.
-func (c *summing) attempt(t *journal.TrialRecord) {
-	s, v := c.s, t.Verdict
-	c.packages[t.Intent.ID.Package] = true
-	c.span(t.Intent.Started)
-	if v == nil {
-		return
+func nameOf(run *journal.Run) string {
+	if run.Dir == "" {
+		return ""
 	}
-	c.span(v.Ended)
-	usage := v.Usage
-	if t.Intent.Agent.Upstream == "script" {
-		usage.Cost = 0 // what the agent thinks that the script cost
-	}
-	if v.Reused == nil {
-		s.Usage = s.Usage.Add(usage)
-		s.Took += v.Took
-	}
-	if v.RetryIn != nil {
-		s.Retries.Attempts++
-		s.Retries.Usage = s.Retries.Usage.Add(usage)
-		s.Retries.Took += v.Took
-		s.Retries.Waited += *v.RetryIn
-	}
-	if r := v.Requests; r != nil && v.Reused == nil {
-		for _, f := range r.Failures {
-			if f.Overcome {
-				s.Overcome++
-			}
-		}
-	}
-}
-
-func (c *summing) span(at time.Time) {
-	if c.begin.IsZero() || at.Before(c.begin) {
-		c.begin = at
-	}
-	if at.After(c.end) {
-		c.end = at
-	}
-}
-
-// trial counts what a trial came to.
-func (c *summing) trial(t *journal.TrialRecord) {
-	s, v := c.s, t.Verdict
-	rate := &s.Full
-	if v != nil && v.Smoke {
-		rate = &s.Smoke
-	}
-	rate.add(t)
-	c.failures(t)
-	s.Assertions += len(t.Failures)
-	for _, r := range t.Criteria {
-		if r.Violation != "" {
-			s.Violations++
-		}
-	}
-	if len(t.Intent.Agent.Upstream) >= 6 && t.Intent.Agent.Upstream[:6] == "direct" {
-		s.Unobserved++
-	}
-	if v == nil {
-		return
-	}
-	if v.Measured && t.Intent.ID.Attempt > 1 {
-		s.Retries.Healed++
-	}
-	if v.Stop != nil && v.Reused == nil {
-		s.Stops.Trials++
-		if t.Intent.Limits.Turns > 0 {
-			s.Stops.Limited++
-			s.Stops.TurnsLeft += v.Stop.TurnsLeft
-		}
-	}
-	if v.Reused != nil {
-		s.Reused.Trials++
-		s.Reused.Usage = s.Reused.Usage.Add(v.Usage)
-		if v.Reused.Regraded {
-			s.Reused.Regraded++
-		}
-	}
-}
-
-// failures counts the error that kept the trial from being measured: that of its session, or those of its graders.
-func (c *summing) failures(t *journal.TrialRecord) {
-	for _, e := range errorsOf(t) {
-		key := [2]string{string(e.Kind), string(e.Source)}
-		n := c.errors[key]
-		if n == nil {
-			n = &ErrorCount{Kind: e.Kind, Source: e.Source, Example: e.Message(), Trial: t.Intent.ID.String()}
-			c.errors[key] = n
-		}
-		n.N++
-		if t.Outcome() == verdict.OutcomeNotRun {
-			n.NotRun++
-		}
-	}
-}
-
-// errorsOf are the errors of a trial: at most one of each kind and source.
-func errorsOf(t *journal.TrialRecord) []*agents.Error {
-	var out []*agents.Error
-	add := func(e *agents.Error) {
-		if e != nil && !slices.ContainsFunc(out, func(o *agents.Error) bool { return o.Kind == e.Kind && o.Source == e.Source }) {
-			out = append(out, e)
-		}
-	}
-	add(t.Err())
-	for _, r := range t.Criteria {
-		add(r.Err)
-	}
-	return out
-}
-
-func (c *summing) close() {
-	s := c.s
-	s.Packages = slices.Sorted(maps.Keys(c.packages))
-	s.Elapsed = c.end.Sub(c.begin)
-	for _, n := range c.errors {
-		s.Errors = append(s.Errors, *n)
-	}
-	slices.SortFunc(s.Errors, func(a, b ErrorCount) int {
-		return cmp.Or(b.N-a.N, cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Source, b.Source))
-	})
+	return filepath.Base(run.Dir)
 }
