@@ -58,7 +58,7 @@ func TestDecodeTurn(t *testing.T) {
 	require.Empty(t, cmp.Diff(want, events))
 	require.Equal(t, []string{`r1: execute a in ""`, `r2: agent b in ""`, `r3: read c in "b"`}, hooks)
 	require.Equal(t, []*agents.Error{nil}, ends)
-	require.Equal(t, agents.Usage{InputTokens: 23, OutputTokens: 41, CachedTokens: 100, Cost: 0.5}, d.sum)
+	require.Equal(t, agents.Usage{InputTokens: 18, CacheWriteTokens: 5, OutputTokens: 41, CachedTokens: 100, Cost: 0.5}, d.sum)
 	require.NoError(t, new(agents.Trajectory).Append(events[0]))
 	agents.NewTrajectory(events...) // panics where they contradict each other
 }
@@ -239,7 +239,7 @@ func TestDecodeCumulativeUsage(t *testing.T) {
 	require.Equal(t, agents.Usage{InputTokens: 10, OutputTokens: 2, Cost: 0.25}, turn(10, 2, 0.25))
 	require.Equal(t, agents.Usage{InputTokens: 5, OutputTokens: 1, Cost: 0.5}, turn(15, 3, 0.75))
 	require.Equal(t, agents.Usage{}, turn(15, 3, 0.75))
-	require.Equal(t, agents.Usage{InputTokens: 10, CacheWriteTokens: 5, OutputTokens: 3, Cost: 0.75}, d.sum)
+	require.Equal(t, agents.Usage{InputTokens: 15, OutputTokens: 3, Cost: 0.75}, d.sum)
 }
 
 func TestDecodeBoundsOutput(t *testing.T) {
