@@ -59,15 +59,27 @@ func (a *attempt) judging(f func()) bool {
 	}
 }
 
-func (a *attempt) open(ctx context.Context, setup agents.Setup) (session agents.Session, err error) {
-	err = a.call(ctx, "open a session", func() (err error) {
-		session, err = a.e.agent.Open(ctx, setup)
-		if agents.NoError(err) && session == nil {
-			err = agents.Errorf(agents.Harness, agents.FromAgent, "agent %s opened no session", a.info.Name)
+// open opens the session. One that comes after its agent was left behind is closed at once.
+func (a *attempt) open(ctx context.Context, setup agents.Setup) (agents.Session, error) {
+	opened := make(chan agents.Session, 1)
+	err := a.call(ctx, "open a session", func() error {
+		session, err := a.e.agent.Open(ctx, setup)
+		switch {
+		case !agents.NoError(err):
+			return err
+		case session == nil:
+			return agents.Errorf(agents.Harness, agents.FromAgent, "agent %s opened no session", a.info.Name)
 		}
-		return err
+		opened <- session
+		return nil
 	})
-	return session, err
+	if a.leftBehind {
+		go func() { _, _ = (<-opened).Close() }()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return <-opened, nil
 }
 
 // close ends the session. An agent that does not let go is left behind.
