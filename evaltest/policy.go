@@ -40,8 +40,8 @@ func MaxAgents(n int) Option {
 }
 
 // IdleTimeout ends an attempt, as an error, after this much silence: the provider gives no more of an answer, or the agent
-// shows no sign of work while none of its commands runs. An answer may take four times as long in all. The default is five
-// minutes.
+// shows no sign of work while none of its commands runs. An answer may take four times as long in all, and
+// a program half a minute to give its first sign. The default is five minutes.
 func IdleTimeout(d time.Duration) Option {
 	return positive("IdleTimeout", d, func(s *settings) { s.idle = d })
 }

@@ -53,6 +53,7 @@ type watch struct {
 	maxRequests int           // that a prompt may take; 0: any number
 	requests    int           // since the last prompt
 	signs       atomic.Int64  // Unix time in nanoseconds of the last sign of life
+	heard       atomic.Bool   // there was one
 }
 
 // ending is why a trajectory was cut. One of the two is set.

@@ -14,11 +14,17 @@ import (
 // errIdle is the cause with which a Send is left when nothing happens any more.
 var errIdle = errors.New("evaltest: nothing happens any more")
 
+// startPatience is how long an agent's program may take to give its first sign of life, where silence may not last as long.
+const startPatience = 30 * time.Second
+
 // answerTimes is how many times the time of silence an answer may take in all.
 const answerTimes = 4
 
 // alive is told of every sign of life: an event, a request, progress of an answer.
-func (w *watch) alive() { w.signs.Store(time.Now().UnixNano()) }
+func (w *watch) alive() {
+	w.signs.Store(time.Now().UnixNano())
+	w.heard.Store(true)
+}
 
 // heard takes what an agent's program says for a sign of life, whatever it says.
 type heard struct {
@@ -34,7 +40,7 @@ func (h heard) Write(p []byte) (int, error) {
 // watchdog leaves the Send under way when there is no sign of life for too long. Agents that wait for a dead provider may do
 // so in silence, for minutes or for ever. It returns what ends it.
 func (a *attempt) watchdog(leave context.CancelCauseFunc) (stop func()) {
-	a.watch.alive()
+	a.watch.signs.Store(time.Now().UnixNano())
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -68,6 +74,9 @@ func (a *attempt) idle(now time.Time) error {
 				return a.standstill(agents.FromProvider, "the provider's answer has no end after %v", answerTimes*limit)
 			}
 		}
+	}
+	if !a.watch.heard.Load() {
+		limit = max(limit, startPatience)
 	}
 	if now.Sub(time.Unix(0, a.watch.signs.Load())) < limit || a.watch.working() {
 		return nil
