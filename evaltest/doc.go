@@ -73,7 +73,8 @@
 // fingerprint has not changed: prompts, workspace, skills, servers, environment, set-up, agent with version and model, limits,
 // criteria, test binary. Where only what is asked has changed (criteria, gate, or the test binary), the record is graded again,
 // without the agent. The rest runs, and says why. An eval with a [Setup] depends on the test binary, and so does one whose
-// agent is part of it.
+// agent is part of it. What a criterion reads from elsewhere (a golden file that it opens by name, a service) is not known:
+// after changing such a thing run anew, or hand its content to the criterion, whose value is part of the fingerprint.
 //
 // # Environment
 //
