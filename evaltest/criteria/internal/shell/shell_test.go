@@ -134,7 +134,7 @@ func TestParseIsBounded(t *testing.T) {
 				Parse(strings.Repeat(unit, n))
 				Parse("bash -c '" + strings.Repeat(unit, n) + "'")
 				Parse("$((" + strings.Repeat(unit, n))
-				if took := time.Since(start); took > 20*time.Second {
+				if took := time.Since(start); took > 2*time.Minute { // what is not linear takes hours
 					t.Errorf("%d times: %v", n, took)
 				} else if took > time.Second {
 					t.Logf("%d times: %v", n, took)
