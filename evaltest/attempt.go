@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,11 +21,10 @@ import (
 
 // attempt is one run of the agent under way.
 type attempt struct {
-	e       *T
-	course  *course    // nil in tests of the watch alone
-	earlier []*attempt // attempts at the same trial before this one
-	trial   *Trial
-	watch   *watch
+	e      *T
+	course *course
+	trial  *Trial
+	watch  *watch
 
 	ws      *workspace.Workspace
 	record  *journal.Trial
@@ -54,24 +54,6 @@ type attempt struct {
 	recordLate func(agents.Event)
 	// leftBehind: the agent did not let go, so that something of it may still be at work.
 	leftBehind bool
-}
-
-// newAttempt is the next attempt at a trial.
-func newAttempt(e *T, prompts []string, earlier []*attempt) *attempt {
-	return &attempt{e: e, earlier: earlier, trial: &Trial{
-		Number: 1, Attempt: len(earlier) + 1, Prompts: slices.Clone(prompts), Trajectory: new(agents.Trajectory),
-		Earlier: attemptsOf(earlier),
-	}}
-}
-
-// attemptsOf is what authors see of attempts.
-func attemptsOf(as []*attempt) []Attempt {
-	var out []Attempt
-	for _, a := range as {
-		t := a.trial
-		out = append(out, Attempt{Number: t.Attempt, Err: t.Err, Usage: t.Usage, Took: t.Took, Record: t.Record, Waited: *a.retryIn})
-	}
-	return out
 }
 
 // note records a fact that changed nothing.
@@ -110,10 +92,10 @@ func (a *attempt) newWatch() {
 		drain: e.drain, prices: e.prices, last: map[string]string{}, open: map[answer]int{}, detached: map[string]bool{},
 		mask: e.masker(), maxRequests: e.maxRequests,
 	}
-	for _, b := range a.earlier {
+	for _, b := range a.earlier() {
 		w.before = w.before.Add(b.trial.Usage)
+		w.timeBefore += b.agent
 	}
-	w.timeBefore = a.worked()
 	w.tally = w.prices != nil && !e.info.Costs
 	for _, s := range e.specs {
 		w.judged = append(w.judged, newJudged(s))
@@ -329,7 +311,7 @@ func (a *attempt) settle() {
 	}
 	// For who looks at the folder alone; the journal has it all.
 	if err := os.WriteFile(filepath.Join(a.record.Dir(), "report.txt"), []byte(a.e.clean(a.text(false))+"\n"), 0o666); err != nil {
-		a.notes = append(a.notes, fmt.Sprintf("write the report: %v", err))
+		a.note("write the report: %v", err)
 	}
 	v := journal.Verdict{
 		Outcome: t.Outcome, Score: t.Score, Smoke: t.Smoke, Stop: t.Stop, Limit: t.Limit, Shadow: a.shadow,
@@ -352,14 +334,14 @@ func (a *attempt) keepWorkspace() {
 	if keep && a.record != nil {
 		dest := filepath.Join(a.record.Dir(), "workspace")
 		if err := a.ws.Keep(dest); err != nil {
-			a.notes = append(a.notes, fmt.Sprintf("the workspace was left at %s: %v", a.ws.Dir(), err))
+			a.note("the workspace was left at %s: %v", a.ws.Dir(), err)
 			return
 		}
 		a.kept = filepath.ToSlash(filepath.Join("trials", filepath.Base(a.record.Dir()), "workspace"))
 		a.trial.Dir = dest
 	}
 	if err := a.ws.Remove(); err != nil {
-		a.notes = append(a.notes, err.Error())
+		a.note("%v", err)
 	}
 }
 
@@ -380,6 +362,24 @@ func guarded(f func() error) error {
 	return <-done
 }
 
+// stagedSkills are the skills in these folders, as the agent gets them.
+func stagedSkills(dirs []string) (skills []fs.FS, err error) {
+	for _, dir := range dirs {
+		found, err := workspace.ListSkills(dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range found {
+			staged, err := workspace.StageSkill(path)
+			if err != nil {
+				return nil, err
+			}
+			skills = append(skills, staged)
+		}
+	}
+	return skills, nil
+}
+
 // setupOf is what the eval asks of the agent.
 func (a *attempt) setupOf() (agents.Setup, error) {
 	e := a.e
@@ -388,22 +388,13 @@ func (a *attempt) setupOf() (agents.Setup, error) {
 		MCP: e.mcp, Allow: e.allow, Deny: e.deny,
 	}
 	s.Record = &agents.Record{Raw: heard{a.masking(a.record.Raw()), a.watch}, Stderr: a.masking(a.record.Stderr())}
-	for _, dir := range e.skills {
-		found, err := workspace.ListSkills(dir)
-		if err != nil {
-			return s, err
-		}
-		for _, path := range found {
-			staged, err := workspace.StageSkill(path)
-			if err != nil {
-				return s, err
-			}
-			s.Skills = append(s.Skills, staged)
-		}
+	var err error
+	if s.Skills, err = stagedSkills(e.skills); err != nil {
+		return s, err
 	}
-	if slices.ContainsFunc(e.specs, func(s *spec) bool { return s.prevent }) {
+	if len(e.prevents()) > 0 {
 		s.Permit = a.watch.permit
 	}
-	err := a.openGateway(&s)
+	err = a.openGateway(&s)
 	return s, err
 }

@@ -37,7 +37,7 @@ func (a *attempt) converse(ctx context.Context) {
 	if err != nil && a.watch.ended == nil {
 		a.fail(agents.AsError(err, agents.Crash, agents.FromAgent))
 	} else if err != nil {
-		a.notes = append(a.notes, "ending the agent: "+err.Error())
+		a.note("ending the agent: %v", err)
 	}
 	a.judging(func() { a.complete(final) })
 }
@@ -63,6 +63,7 @@ func (a *attempt) judging(f func()) bool {
 func (a *attempt) open(ctx context.Context, setup agents.Setup) (agents.Session, error) {
 	opened := make(chan agents.Session, 1)
 	err := a.call(ctx, "open a session", func() error {
+		defer close(opened)
 		session, err := a.e.agent.Open(ctx, setup)
 		switch {
 		case !agents.NoError(err):
@@ -74,7 +75,11 @@ func (a *attempt) open(ctx context.Context, setup agents.Setup) (agents.Session,
 		return nil
 	})
 	if a.leftBehind {
-		go func() { _, _ = (<-opened).Close() }()
+		go func() {
+			if late, ok := <-opened; ok {
+				_, _ = late.Close()
+			}
+		}()
 	}
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package evaltest
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/evaltest-go/evaltest/agents"
@@ -19,14 +20,29 @@ type course struct {
 
 func (c *course) last() *attempt { return c.all[len(c.all)-1] }
 
+// next is a further attempt.
+func (c *course) next() *attempt {
+	t := &Trial{Number: 1, Attempt: len(c.all) + 1, Prompts: slices.Clone(c.prompts), Trajectory: new(agents.Trajectory)}
+	for _, b := range c.all {
+		was := b.trial
+		t.Earlier = append(t.Earlier, Attempt{
+			Number: was.Attempt, Err: was.Err, Usage: was.Usage, Took: was.Took, Record: was.Record, Waited: *b.retryIn,
+		})
+	}
+	a := &attempt{e: c.e, course: c, trial: t}
+	c.all = append(c.all, a)
+	return a
+}
+
+// earlier are the attempts before this one.
+func (a *attempt) earlier() []*attempt { return a.course.all[:a.trial.Attempt-1] }
+
 // run makes one attempt, and further ones while what ended the last may pass.
 func (c *course) run() {
 	defer c.place.leave()
 	defer func() { c.place.done(c.last()) }() // also where an author's code ends the goroutine
 	for {
-		a := newAttempt(c.e, c.prompts, c.all)
-		a.course = c
-		c.all = append(c.all, a)
+		a := c.next()
 		a.run()
 		if a.retryIn == nil || !wait(testContext(c.e.TB), *a.retryIn) {
 			return
@@ -59,19 +75,16 @@ func wait(ctx context.Context, d time.Duration) bool {
 func (a *attempt) planRetry() *time.Duration {
 	e, err := a.e, a.err
 	switch {
-	case a.course == nil || a.trial.Outcome != OutcomeErrored || err == nil || !err.Retryable || alwaysRed(err):
+	case a.trial.Outcome != OutcomeErrored || err == nil || !err.Retryable || alwaysRed(err):
 		return nil
 	case a.trial.Attempt > e.retries || a.leftBehind || len(a.faults()) > 0 || proc.Abandoned() != nil:
 		return nil
 	}
-	if opened := a.course.place.opened(); opened != nil {
-		a.note("not tried again: %s", opened.reason())
+	if o := a.course.place.opened(); o != nil {
+		a.note("not tried again: %s", reasonOf(o))
 		return nil
 	}
-	d := backoff(e.backoff, a.trial.Attempt)
-	if err.RetryAfter > 0 {
-		d += err.RetryAfter
-	}
+	d := e.pause(err, a.trial.Attempt)
 	if what := a.outOfMeans(d); what != "" {
 		a.note("not tried again: %s", what)
 		return nil
@@ -98,11 +111,12 @@ func (a *attempt) outOfMeans(d time.Duration) string {
 
 // worked is how long the agent has been waited for, in this attempt and those before.
 func (a *attempt) worked() time.Duration {
-	d := a.agent
-	for _, b := range a.earlier {
-		d += b.agent
-	}
-	return d
+	return a.watch.timeBefore + a.agent
+}
+
+// pause is how long to wait after the n-th attempt ended in err: what the provider asks for, and the backoff on top.
+func (s *settings) pause(err *agents.Error, n int) time.Duration {
+	return max(0, err.RetryAfter) + backoff(s.backoff, n)
 }
 
 // limitsOfBackoff are the longest first wait, and the longest wait at all.

@@ -28,7 +28,7 @@ func NewBare(tb testing.TB, mode Mode, gated bool, ask func(*T), prompts []strin
 	e.info.Gates = agents.Kinds
 	ask(e)
 	e.check(prompts)
-	a := &attempt{e: e, trial: &Trial{Number: 1, Attempt: 1, Prompts: prompts, Trajectory: new(agents.Trajectory)}}
+	a := (&course{e: e, prompts: prompts}).next()
 	a.newWatch()
 	a.watch.gated = gated
 	return &Bare{a}

@@ -48,7 +48,7 @@ func (a *attempt) fingerprint(filled workspace.Snapshot) (journal.Fingerprint, e
 		"prevents":  digest(e.prevents()),
 	}
 	if e.embedded || e.scripted {
-		run["script"] = digestScript(e.script)
+		run["script"] = digestValue(script.Answers(e.script))
 	}
 	if len(e.setups) > 0 { // what a function does is known from the binary alone
 		run["setup"] = binary
@@ -70,17 +70,23 @@ var testBinary = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
 	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
+	if err := copyFile(h, path); err != nil {
 		return "", err
 	}
 	return sum(h), nil
 })
+
+// copyFile writes the content of a file to w.
+func copyFile(w io.Writer, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(w, f)
+	return err
+}
 
 func sum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)[:12]) }
 
@@ -90,6 +96,13 @@ func digest(v any) string {
 	if err := json.NewEncoder(h).Encode(v); err != nil {
 		panic(err) // all that is digested is made of texts and numbers
 	}
+	return sum(h)
+}
+
+// digestValue is that of all that a value holds.
+func digestValue(v any) string {
+	h := sha256.New()
+	deepdigest.Write(h, v)
 	return sum(h)
 }
 
@@ -121,45 +134,21 @@ func (e *T) agentPrint(binary string) string {
 	return digest(print)
 }
 
-func digestScript(steps []script.Step) string {
-	h := sha256.New()
-	for _, a := range script.Answers(steps) {
-		fmt.Fprintf(h, "answer %v %v\n", a.Wait, a.HandBack)
-		if a.Fail != nil {
-			fmt.Fprintf(h, "fail %v\n", a.Fail)
-		}
-		for _, b := range a.Blocks {
-			fmt.Fprintf(h, "block %v %q\n", b.Pause, b.Text)
-			if c := b.Call; c != nil {
-				fmt.Fprintf(h, "call %q %q %q %q %q %q %q %q %s\n",
-					c.Kind, c.Command, c.Path, c.Text, c.Skill, c.Tool, c.Input, c.Prompt, digestScript(c.Steps))
-			}
-		}
-	}
-	return sum(h)
-}
-
 // digestSkills is that of what the agent is given of the skills.
 func digestSkills(dirs []string) (string, error) {
+	skills, err := stagedSkills(dirs)
+	if err != nil {
+		return "", err
+	}
 	h := sha256.New()
-	for _, dir := range dirs {
-		found, err := workspace.ListSkills(dir)
+	for _, skill := range skills {
+		name, err := agents.SkillName(skill)
 		if err != nil {
 			return "", err
 		}
-		for _, path := range found {
-			staged, err := workspace.StageSkill(path)
-			if err != nil {
-				return "", err
-			}
-			name, err := agents.SkillName(staged)
-			if err != nil {
-				return "", err
-			}
-			fmt.Fprintf(h, "skill %q\n", name)
-			if err := digestTree(h, staged); err != nil {
-				return "", fmt.Errorf("read skill %s: %w", path, err)
-			}
+		fmt.Fprintf(h, "skill %q\n", name)
+		if err := digestTree(h, skill); err != nil {
+			return "", fmt.Errorf("read skill %s: %w", name, err)
 		}
 	}
 	return sum(h), nil
@@ -208,15 +197,9 @@ func digestServers(servers []agents.MCPServer) string {
 					path = found
 				}
 			}
-			if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-				continue
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+				_ = copyFile(h, path) // what cannot be read makes the digest another
 			}
-			f, err := os.Open(path)
-			if err != nil {
-				continue
-			}
-			_, _ = io.Copy(h, f) // what cannot be read makes the digest another
-			_ = f.Close()
 		}
 	}
 	return sum(h)
@@ -226,13 +209,7 @@ func digestServers(servers []agents.MCPServer) string {
 func (e *T) digestCriteria() string {
 	h := sha256.New()
 	for _, s := range e.specs {
-		fmt.Fprintf(h, "%q %v %v %v %v %v %v\n", s.name, number(s.weight), number(s.passAt), s.advisory, s.required, s.armed, s.timeout)
-		if s.weight != nil {
-			fmt.Fprintln(h, s.weight.RatString())
-		}
-		if s.passAt != nil {
-			fmt.Fprintln(h, s.passAt.RatString())
-		}
+		fmt.Fprintf(h, "%q %v %v %v %v %v %v\n", s.name, s.weight, s.passAt, s.advisory, s.required, s.armed, s.timeout)
 		deepdigest.Write(h, s.criterion)
 	}
 	return sum(h)

@@ -35,7 +35,7 @@ func (a *attempt) conclude(ctx context.Context) {
 		j.interval = r.Score
 		if a.record != nil {
 			if err := a.record.Criterion(masked(a.e.masker(), r)); err != nil {
-				a.notes = append(a.notes, err.Error())
+				a.note("%v", err)
 			}
 		}
 		a.results = append(a.results, r)
@@ -111,7 +111,7 @@ func (a *attempt) gradeInTime(ctx context.Context, j *judged) (Score, error) {
 		if !errors.As(err, &e) || !e.Retryable || alwaysRed(e) || n > a.e.retries {
 			return s, err
 		}
-		d := e.RetryAfter + backoff(a.e.backoff, n)
+		d := a.e.pause(e, n)
 		if end, ok := testDeadline(a.e.TB); ok && time.Until(end)-recordReserve <= d {
 			return s, err
 		}

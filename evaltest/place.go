@@ -27,10 +27,8 @@ type place struct {
 	standing *runstate.Trial
 }
 
-// opened is a breaker that is open.
-type opened struct{ *runstate.Opened }
-
-func (o *opened) reason() string {
+// reasonOf says why nothing more is run.
+func reasonOf(o *runstate.Opened) string {
 	return fmt.Sprintf("%d errors in a row, the last %s (%s): %s; the run is not going to spend more on this agent and provider",
 		o.Errors, o.Kind, o.Source, firstLine(o.Message))
 }
@@ -59,19 +57,19 @@ func (p *place) find(a *attempt) error {
 }
 
 // opened looks whether the breaker is open. An error of looking is none of the trial's.
-func (p *place) opened() *opened {
+func (p *place) opened() *runstate.Opened {
 	if p.state == nil || !p.breaking {
 		return nil
 	}
 	o, err := p.state.Opened(p.key)
-	if err != nil || o == nil {
+	if err != nil {
 		return nil
 	}
-	return &opened{o}
+	return o
 }
 
 // take waits for a place. It holds it for the attempts that follow, too.
-func (p *place) take(ctx context.Context, limit int, waiting func(what string)) (*opened, error) {
+func (p *place) take(ctx context.Context, limit int, waiting func(what string)) (*runstate.Opened, error) {
 	if p.release == nil {
 		release, err := p.state.Acquire(ctx, limit, func() { waiting(fmt.Sprintf("one of the %s that may be at work at once", count(limit, "agent"))) })
 		if err != nil {
@@ -85,7 +83,7 @@ func (p *place) take(ctx context.Context, limit int, waiting func(what string)) 
 	standing, o, err := p.state.Enter(ctx, p.key, func() { waiting("the trials under way: errors in a row have the run hold new ones") })
 	if o != nil {
 		p.leave()
-		return &opened{o}, nil
+		return o, nil
 	}
 	if err != nil {
 		return nil, err
@@ -161,7 +159,7 @@ func (a *attempt) takePlace(ctx context.Context) bool {
 }
 
 // refuseToRun ends the attempt at once: the run has met too many errors in a row.
-func (a *attempt) refuseToRun(o *opened) {
+func (a *attempt) refuseToRun(o *runstate.Opened) {
 	a.notRun = true
-	a.fail(&agents.Error{Kind: o.Kind, Source: o.Source, Err: errors.New(o.reason())})
+	a.fail(&agents.Error{Kind: o.Kind, Source: o.Source, Err: errors.New(reasonOf(o))})
 }

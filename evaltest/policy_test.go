@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,7 +21,9 @@ import (
 	"github.com/evaltest-go/evaltest/agents"
 	"github.com/evaltest-go/evaltest/agents/script"
 	"github.com/evaltest-go/evaltest/evaltest"
+	"github.com/evaltest-go/evaltest/evaltest/criteria"
 	"github.com/evaltest-go/evaltest/evaltest/journal"
+	"github.com/evaltest-go/evaltest/internal/faulty"
 )
 
 // moody is an agent whose n-th session, from 1, does what it is told.
@@ -447,4 +450,69 @@ func TestLateEventsChangeNothing(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(tb.attrs["evaltest.record"], "transcript.jsonl"))
 	require.NoError(t, err)
 	assert.Equal(t, 2, strings.Count(string(data), `{"late":`), string(data))
+}
+
+// careless is an agent that asks its model once, and calls it a normal end whatever came of it.
+type careless struct{ moody }
+
+func (*careless) Info() agents.Info {
+	return agents.Info{Name: "careless", Live: true, Wire: agents.AnthropicMessages}
+}
+
+func (*careless) Open(_ context.Context, s agents.Setup) (agents.Session, error) {
+	ask := &moody{do: func(_ int, _ string, yield func(agents.Event) bool) error {
+		body := `{"model":"m","messages":[{"role":"user","content":"Go."}],"tools":[{"name":"Bash","input_schema":{"type":"object"}}]}`
+		r, err := http.NewRequest(http.MethodPost, s.Gateway.URL+"/v1/messages", strings.NewReader(body))
+		if err != nil {
+			return err
+		}
+		r.Header.Set("X-Api-Key", s.Gateway.Token)
+		if resp, err := http.DefaultClient.Do(r); err == nil {
+			resp.Body.Close()
+		}
+		yield(agents.Say("All is well."))
+		return nil
+	}}
+	return &moodySession{m: ask, dir: s.Dir}, nil
+}
+
+// An agent that calls the end over a dead provider a normal one is not believed, whatever its criteria would say.
+func TestNormalEndOverADeadProvider(t *testing.T) {
+	t.Parallel()
+	for fault, want := range map[faulty.Fault]string{faulty.Overloaded: "overloaded (provider)", faulty.Cut: "network (provider)", faulty.Unauthorized: "auth (provider)", faulty.None: ""} {
+		t.Run(string(fault), func(t *testing.T) {
+			t.Parallel()
+			p := faulty.Start(t, faulty.Plan{Key: providerKey, Fault: fault, At: 1, Forever: true}, script.Say("Hi."))
+			agent := at{Agent: new(careless), url: p.URL, key: providerKey}
+			_, tb := eval(t, []evaltest.Option{evaltest.Agent(agent), asked}, func(e *evaltest.T) { e.Expect(criteria.ReplyContains("well")) })
+			assert.Equal(t, want, tb.attrs["evaltest.error"], tb.text())
+			assert.Equal(t, want != "", tb.failed)
+		})
+	}
+}
+
+// Limits on tokens hold for all attempts together.
+func TestTokensOfAllAttempts(t *testing.T) {
+	t.Parallel()
+	agent := &moody{name: unique(t), do: func(n int, dir string, yield func(agents.Event) bool) error {
+		if n == 1 {
+			return fails(agents.Overloaded, yield) // for 42 tokens
+		}
+		return works(dir, yield) // for 110
+	}}
+	r, tb := policy(t, agent, evaltest.MaxTokens(150))
+	require.NotNil(t, r, tb.text())
+	assert.Equal(t, "tokens: 152 of 150", r.Limit)
+}
+
+// The files that an agent changed are kept for grading again, but for those of an eval whose secret is in one.
+func TestChangedFilesAreKept(t *testing.T) {
+	t.Parallel()
+	for _, secret := range []bool{false, true} {
+		r, tb := eval(t, []evaltest.Option{evaltest.Secret("KEY", "hunter2-hunter2"), evaltest.Script(script.Write("a.txt", map[bool]string{false: "x", true: "hunter2-hunter2"}[secret]))},
+			func(e *evaltest.T) { e.Expect(&file{"a.txt"}) })
+		require.NotNil(t, r, tb.text())
+		_, err := os.Stat(filepath.Join(r.Trials[0].Record, "changed", "a.txt"))
+		assert.Equal(t, secret, errors.Is(err, os.ErrNotExist), "%v", err)
+	}
 }

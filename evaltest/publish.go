@@ -31,7 +31,7 @@ var published struct {
 // publishShare is the part of a process's time that writing down what the run came to may take.
 const publishShare = 20
 
-// publishNow and then writes manifest and summary of the run, at a moment when no trial of this process is under way: a
+// publishSometimes writes manifest and summary of the run, at a moment when no trial of this process is under way: a
 // package without Main has no other. It costs a twentieth of the time at most.
 func publishSometimes() {
 	if underWay.Load() > 0 || !published.TryLock() {
@@ -42,28 +42,31 @@ func publishSometimes() {
 		return
 	}
 	begin := time.Now()
-	_, _ = publish() // what is missing there is in the journals
+	_, _, _ = publish() // what is missing there is in the journals
 	published.took += time.Since(begin)
 }
 
-// publish writes manifest.json and summary.txt of the run as it is now. It returns the run.
-func publish() (*journal.Run, error) {
+// publish writes manifest.json and summary.txt of the run as it is now. It returns the run and its summary, nil where the
+// run cannot be read.
+func publish() (*journal.Run, *report.Summary, error) {
 	j, err := journal.Default()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	run, err := journal.Read(j.Dir())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	manifest, err := json.MarshalIndent(report.NewManifest(run), "", "\t")
+	manifest := report.NewManifest(run)
+	all := manifest.Summary
+	data, err := json.MarshalIndent(manifest, "", "\t")
 	if err != nil {
-		return run, fmt.Errorf("encode the manifest: %w", err)
+		return run, all, fmt.Errorf("encode the manifest: %w", err)
 	}
-	if err := j.WriteFile(manifestFile, append(manifest, '\n')); err != nil {
-		return run, err
+	if err := j.WriteFile(manifestFile, append(data, '\n')); err != nil {
+		return run, all, err
 	}
-	return run, j.WriteFile(summaryFile, []byte(report.Summarize(run).Text()+"\n"))
+	return run, all, j.WriteFile(summaryFile, []byte(all.Text()+"\n"))
 }
 
 // printSummary says at the end of a package what it came to, and, where others were before it, what the run did.
@@ -73,7 +76,7 @@ func printSummary() {
 	}
 	published.Lock()
 	defer published.Unlock()
-	run, err := publish()
+	run, all, err := publish()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "evaltest: sum up the run: %v\n", err)
 	}
@@ -86,7 +89,7 @@ func printSummary() {
 	}
 	mine := j.Process()
 	fmt.Println(report.Summarize(run, mine.Package).Text())
-	if all := report.Summarize(run); len(all.Packages) > 1 {
+	if len(all.Packages) > 1 {
 		fmt.Println("the run so far:")
 		fmt.Println(all.Text())
 	}

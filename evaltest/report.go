@@ -139,7 +139,7 @@ func (e *T) attributes(a *attempt) {
 	set("agent_version", a.info.Version)
 	set("model", a.model())
 	spent := t.Usage
-	if a.course != nil && a.reused == nil {
+	if a.reused == nil {
 		spent = a.course.spent() // of all attempts
 	}
 	set("tokens", fmt.Sprint(spent.Tokens()))

@@ -129,7 +129,6 @@ func (a *attempt) reuse(old *journal.TrialRecord) {
 	t, v := a.trial, old.Verdict
 	if tr, _, err := readTranscript(old); err == nil {
 		t.Trajectory = tr
-		a.watch.tr = tr
 	} else {
 		a.note("the transcript of the record cannot be read: %v", err)
 	}

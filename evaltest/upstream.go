@@ -225,15 +225,14 @@ func (a *attempt) reconcile(seen []gateway.Exchange) {
 // substitute is an error when another model answered than the one that was asked for, and the eval does not allow it.
 func (a *attempt) substitute(seen []gateway.Exchange) *agents.Error {
 	for _, x := range seen {
-		asked := x.Model
 		if x.State != gateway.Answered || x.Failure != nil || x.Side {
 			continue
 		}
 		if m := a.e.model; m != "" && x.Model != "" && a.onMainThread(x) && !sameModel(m, x.Model) && !a.allows(x.Model) {
 			return substituted("the eval asks for model %s, and the agent asked for %s (request %d)", m, x.Model, x.N)
 		}
-		if asked != "" && x.Answered != "" && !sameModel(asked, x.Answered) && !a.allows(x.Answered) {
-			return substituted("model %s was asked for, and %s answered (request %d)", asked, x.Answered, x.N)
+		if x.Model != "" && x.Answered != "" && !sameModel(x.Model, x.Answered) && !a.allows(x.Answered) {
+			return substituted("model %s was asked for, and %s answered (request %d)", x.Model, x.Answered, x.N)
 		}
 	}
 	return nil

@@ -92,16 +92,10 @@ func (a *attempt) standstill(source agents.ErrorSource, format string, args ...a
 func (w *watch) working() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for a, n := range w.open {
-		if a.message != "" || n == 0 {
-			continue
+	for c := range w.tr.Calls() {
+		if c.Status.Open() && c.Kind != agents.Sub {
+			return true
 		}
-		for c := range w.tr.Calls() {
-			if c.Status.Open() && c.Kind != agents.Sub {
-				return true
-			}
-		}
-		return false
 	}
 	return false
 }
