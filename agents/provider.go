@@ -17,7 +17,7 @@ type Provider struct {
 	// Header is what authenticates a request. A gateway adds it; the agent never sees it.
 	Header http.Header
 	// Login is the environment of an agent with a login of its own, as "KEY=value": it presents that credential by itself.
-	// Header is then empty.
+	// Header then holds only what goes with it.
 	Login []string
 	// Direct, when not "", says why no gateway can stand between: no base URL can be set where the provider is a cloud's
 	// ("Bedrock"). The other fields are then empty.

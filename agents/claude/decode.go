@@ -23,6 +23,7 @@ type decoder struct {
 	ledger
 	streams map[string]opening // by parent: the answer that is streaming
 
+	version   string        // of the CLI, as it says
 	model     string        // that of the last answer on the main thread
 	synthetic string        // what kind of error the last answer on the main thread told of; "": it was the model's own
 	stopped   bool          // we interrupted the agent
@@ -308,6 +309,8 @@ var inBackground = map[string]bool{"local_agent": true, "local_workflow": true}
 
 func (d *decoder) system(l *line) []agents.Event {
 	switch l.Subtype {
+	case "init": // once more with each turn
+		d.version = cmp.Or(l.Version, d.version)
 	case "task_started":
 		d.tasks[l.TaskID] = l.ToolUseID
 	case "background_tasks_changed": // all that there are now

@@ -59,6 +59,7 @@ func TestDecodeTurn(t *testing.T) {
 	require.Equal(t, []string{`r1: execute a in ""`, `r2: agent b in ""`, `r3: read c in "b"`}, hooks)
 	require.Equal(t, []*agents.Error{nil}, ends)
 	require.Equal(t, agents.Usage{InputTokens: 18, CacheWriteTokens: 5, OutputTokens: 41, CachedTokens: 100, Cost: 0.5}, d.sum)
+	require.Equal(t, "9.9.9", d.version)
 	require.NoError(t, new(agents.Trajectory).Append(events[0]))
 	agents.NewTrajectory(events...) // panics where they contradict each other
 }

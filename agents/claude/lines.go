@@ -18,6 +18,7 @@ type line struct {
 	Meta    []resultMeta `json:"tool_result_meta"`
 
 	// system
+	Version   string `json:"claude_code_version"` // of the CLI, as its init line tells
 	Status    string `json:"status"`
 	TaskID    string `json:"task_id"`
 	ToolUseID string `json:"tool_use_id"`

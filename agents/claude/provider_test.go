@@ -28,6 +28,10 @@ func TestProvider(t *testing.T) {
 		"login":     {map[string]string{"CLAUDE_CODE_OAUTH_TOKEN": "o"}, agents.Provider{URL: api, Header: http.Header{}, Login: []string{"CLAUDE_CODE_OAUTH_TOKEN=o"}}},
 		"Bedrock":   {map[string]string{"CLAUDE_CODE_USE_BEDROCK": "1", "ANTHROPIC_API_KEY": "k"}, agents.Provider{Direct: "Bedrock (CLAUDE_CODE_USE_BEDROCK)"}},
 		"Vertex":    {map[string]string{"CLAUDE_CODE_USE_VERTEX": "true"}, agents.Provider{Direct: "Vertex (CLAUDE_CODE_USE_VERTEX)"}},
+		"Foundry":   {map[string]string{"CLAUDE_CODE_USE_FOUNDRY": "yes", "CLAUDE_CODE_OAUTH_TOKEN": "o"}, agents.Provider{Direct: "Foundry (CLAUDE_CODE_USE_FOUNDRY)"}},
+		"key first": {map[string]string{"CLAUDE_CODE_OAUTH_TOKEN": "o", "ANTHROPIC_API_KEY": "k", "CLAUDE_CODE_USE_VERTEX": "False"}, agents.Provider{URL: api, Header: http.Header{"X-Api-Key": {"k"}}}},
+		"login beside headers": {map[string]string{"CLAUDE_CODE_OAUTH_TOKEN": "o", "ANTHROPIC_CUSTOM_HEADERS": "X-Team: a"},
+			agents.Provider{URL: api, Header: http.Header{"X-Team": {"a"}}, Login: []string{"CLAUDE_CODE_OAUTH_TOKEN=o"}}},
 		"none such": {map[string]string{"CLAUDE_CODE_USE_BEDROCK": "0", "ANTHROPIC_API_KEY": "k"}, agents.Provider{URL: api, Header: http.Header{"X-Api-Key": {"k"}}}},
 	} {
 		got, err := agent.Provider(func(name string) string { return tc.env[name] })

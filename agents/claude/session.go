@@ -323,7 +323,7 @@ func (s *session) Close() (agents.Final, error) {
 		defer s.mu.Unlock()
 		s.decoding.Lock()
 		defer s.decoding.Unlock()
-		s.final = agents.Final{Usage: s.dec.sum, Tail: s.tail, Model: s.dec.model}
+		s.final = agents.Final{Usage: s.dec.sum, Tail: s.tail, Version: s.dec.version, Model: s.dec.model}
 	})
 	return s.final, s.closeErr
 }

@@ -127,6 +127,9 @@ func TestSetupIsChecked(t *testing.T) {
 
 func TestEnvironmentIsHermetic(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", "the-developers")
+	t.Setenv("ANTHROPIC_AUTH_TOKEN", "the-developers")
+	t.Setenv("ANTHROPIC_CUSTOM_HEADERS", "X-Key: the-developers")
+	t.Setenv("CLAUDE_CODE_OAUTH_TOKEN", "their-login")
 	t.Setenv("AWS_PROFILE", "theirs")
 	t.Setenv("CLAUDE_CODE_ENTRYPOINT", "leak")
 	t.Setenv("SOME_SECRET", "leak")
@@ -151,9 +154,21 @@ func TestEnvironmentIsHermetic(t *testing.T) {
 	require.Equal(t, "tok", last(env, "ANTHROPIC_API_KEY"))
 	require.Equal(t, "http://127.0.0.1:1", last(env, "ANTHROPIC_BASE_URL"))
 	for _, kv := range env {
-		require.NotContains(t, kv, "the-developers")
-		require.NotContains(t, kv, "theirs")
-		require.NotContains(t, kv, "leak")
+		for _, theirs := range []string{"the-developers", "theirs", "their-login", "leak"} {
+			require.NotContains(t, kv, theirs)
+		}
+	}
+
+	// With a login of its own the CLI presents that, and nothing else goes with it.
+	s.Gateway = &agents.Endpoint{URL: "http://127.0.0.1:1/secret"}
+	env = environment(s, "/h/.claude")
+	require.Equal(t, "their-login", last(env, "CLAUDE_CODE_OAUTH_TOKEN"))
+	require.Equal(t, "unset", last(env, "ANTHROPIC_API_KEY"))
+	require.Equal(t, "http://127.0.0.1:1/secret", last(env, "ANTHROPIC_BASE_URL"))
+	for _, kv := range env {
+		for _, theirs := range []string{"the-developers", "theirs", "leak"} {
+			require.NotContains(t, kv, theirs)
+		}
 	}
 }
 

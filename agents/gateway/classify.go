@@ -87,6 +87,30 @@ func refusal(status int, h http.Header, body []byte) *agents.Error {
 	return e
 }
 
+// said is the failure that a provider tells of where it had begun to answer well. By then its status says nothing.
+func said(pe providerError) *agents.Error {
+	kind, known := kinds[pe.kind()]
+	if !known {
+		kind = agents.Overloaded
+	}
+	e := agents.Errorf(kind, agents.FromProvider, "the provider broke off its answer with %s", describe(pe))
+	if kind == agents.Protocol { // as for a refusal
+		e.Retryable = false
+	}
+	return e
+}
+
+func describe(pe providerError) string {
+	s := pe.kind()
+	if s == "" {
+		s = "an error"
+	}
+	if pe.Error.Message != "" {
+		s += ": " + pe.Error.Message
+	}
+	return s
+}
+
 func describeRefusal(status int, pe providerError) string {
 	s := strconv.Itoa(status)
 	if kind := pe.kind(); kind != "" {
@@ -116,14 +140,14 @@ func retryAfter(h http.Header) time.Duration {
 	return 0
 }
 
-// unreachable is the failure of a request that got no answer.
-func unreachable(host string, err error) *agents.Error {
+// unreachable is the failure of a request that got no answer: of the kind that err is, in the words of told.
+func unreachable(host string, err, told error) *agents.Error {
 	kind := agents.Network
 	var timeout net.Error
 	if errors.As(err, &timeout) && timeout.Timeout() || errors.Is(err, context.DeadlineExceeded) {
 		kind = agents.Timeout
 	}
-	return agents.Errorf(kind, agents.FromProvider, "no answer from %s: %w", host, err)
+	return agents.Errorf(kind, agents.FromProvider, "no answer from %s: %w", host, told)
 }
 
 // broken is the failure of an answer that was cut.

@@ -44,8 +44,8 @@ func (m *messages) refuse(w http.ResponseWriter, r *http.Request, q *query, a re
 			w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
 		}
 		x.update(func(e *Exchange) { e.Status, e.Error = f.status, f.kind })
-		m.fail(w, f.status, f.kind, e.Err.Error())
 		x.end(Answered)
+		m.fail(w, f.status, f.kind, e.Err.Error())
 	}
 }
 
@@ -69,6 +69,7 @@ func (m *messages) cut(w http.ResponseWriter, r *http.Request, q *query, a reply
 // garble gives an answer that breaks the format.
 func (m *messages) garble(w http.ResponseWriter, q *query, x exchange) {
 	x.update(func(e *Exchange) { e.Status, e.Error = http.StatusOK, "malformed" })
+	x.end(Answered)
 	if q.Stream {
 		s := newSSE(w)
 		fmt.Fprint(s.w, "event: message_start\ndata: {\"type\":\"message_start\",\"mess\n\n")
@@ -77,7 +78,6 @@ func (m *messages) garble(w http.ResponseWriter, q *query, x exchange) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"id":"msg_`)
 	}
-	x.end(Answered)
 }
 
 // connKey is the key of a connection in the context of its requests.

@@ -23,22 +23,27 @@ type forward struct {
 	gateway  *Gateway
 	base     *url.URL
 	header   http.Header
-	secrets  []string // what of the header must not come back
+	secrets  *hush
 }
 
 func newForward(g *Gateway, p *agents.Provider) (*forward, error) {
-	base, err := url.Parse(strings.TrimSuffix(p.URL, "/"))
+	base, err := url.Parse(strings.TrimRight(p.URL, "/"))
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
-		return nil, fmt.Errorf("%q is no base URL of an API", p.URL)
+		return nil, errors.New("the provider's URL is no base URL of an API, such as https://api.example.com")
 	}
-	f := &forward{messages: messages{gateway: g}, gateway: g, base: base, header: p.Header.Clone()}
-	for _, values := range f.header {
+	f := &forward{messages: messages{gateway: g}, gateway: g, base: base, header: http.Header{}}
+	for name, values := range p.Header {
 		for _, v := range values {
-			if credential := v[strings.LastIndexByte(v, ' ')+1:]; len(credential) >= 8 {
-				f.secrets = append(f.secrets, credential)
-			}
+			f.header.Add(name, v)
 		}
 	}
+	if base.User != nil && f.header.Get("Authorization") == "" {
+		password, _ := base.User.Password()
+		r := http.Request{Header: f.header}
+		r.SetBasicAuth(base.User.Username(), password)
+	}
+	base.User = nil
+	f.secrets = newHush(f.header)
 	return f, nil
 }
 
@@ -48,6 +53,7 @@ var client = &http.Client{
 		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
 		ForceAttemptHTTP2:     true,
+		HTTP2:                 &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second}, // a dead connection is no slow model
 		TLSHandshakeTimeout:   20 * time.Second,
 		ExpectContinueTimeout: time.Second,
 		MaxIdleConnsPerHost:   64,
@@ -58,6 +64,10 @@ var client = &http.Client{
 }
 
 func (f *forward) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if slices.Contains(strings.Split(r.URL.Path, "/"), "..") {
+		f.fail(w, http.StatusNotFound, "not_found_error", "the path leaves the API")
+		return
+	}
 	if r.Method == http.MethodPost && strings.TrimSuffix(r.URL.Path, "/") == "/v1/messages" {
 		f.create(w, r)
 		return
@@ -69,35 +79,50 @@ func (f *forward) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer resp.Body.Close()
 	f.head(w, resp)
-	if err := copyAsItComes(w, resp.Body, func([]byte) {}); err != nil {
+	secrets := f.secrets.keys
+	if resp.StatusCode >= 400 {
+		secrets = f.secrets.all
+	}
+	if err := copyAsItComes(w, resp.Body, &sieve{secrets: secrets}, func([]byte) {}); err != nil {
 		panic(http.ErrAbortHandler)
 	}
 }
 
 // create passes a model request.
 func (f *forward) create(w http.ResponseWriter, r *http.Request) {
-	body, q, err := readQuery(r)
+	body, err := readBody(r)
 	if err != nil {
-		f.fail(w, http.StatusBadRequest, "invalid_request_error", err.Error())
+		f.fail(w, http.StatusRequestEntityTooLarge, "request_too_large", err.Error())
 		return
+	}
+	q, err := parseQuery(body)
+	note := ""
+	if err != nil {
+		q, note = new(query), err.Error() // the provider is going to say what it thinks of it
 	}
 	x := f.gateway.arrive(r.Context(), &q.Request)
 	defer x.end(Cut) // unless it ended otherwise before
-	x.update(func(e *Exchange) { e.State, e.Admitted = Answering, time.Now() })
+	x.update(func(e *Exchange) { e.State, e.Admitted, e.Note = Answering, time.Now(), note })
 	resp, err := f.send(r, bytes.NewReader(body))
 	if err != nil {
 		if r.Context().Err() == nil {
-			failure := unreachable(f.base.Host, f.hushed(err))
+			failure := unreachable(f.base.Host, err, f.secrets.error(cause(err)))
 			x.update(func(e *Exchange) { e.Failure, e.Error = failure, "unreachable" })
-			defer x.end(Answered)
+			x.end(Answered)
 		}
 		f.unreached(w, r, err)
 		return
 	}
 	defer resp.Body.Close()
-	x.update(func(e *Exchange) { e.Status, e.FirstByte = resp.StatusCode, time.Now() })
 	m := &meter{x: x, progress: f.gateway.opts.Progress}
-	if resp.StatusCode == http.StatusOK && f.encoded(resp) == nil && isStream(resp.Header) {
+	m.begin(resp.StatusCode)
+	if err := decoded(resp); err != nil {
+		m.fail(senseless("its compression: %v", err))
+		x.end(Answered)
+		f.fail(w, http.StatusBadGateway, "api_error", "an answer that cannot be read came from "+f.base.Host)
+		return
+	}
+	if good(resp) && isStream(resp.Header) {
 		f.stream(w, r, resp, m)
 	} else {
 		f.whole(w, r, resp, m)
@@ -108,15 +133,11 @@ func (f *forward) create(w http.ResponseWriter, r *http.Request) {
 func (f *forward) stream(w http.ResponseWriter, r *http.Request, resp *http.Response, m *meter) {
 	f.head(w, resp)
 	_ = http.NewResponseController(w).Flush() // the agent is to know that the answer has begun
-	err := copyAsItComes(w, resp.Body, m.lines)
+	err := copyAsItComes(w, resp.Body, &sieve{secrets: f.secrets.keys}, m.lines)
 	if gone := new(writeError); errors.As(err, gone) || r.Context().Err() != nil {
-		if m.failure != nil {
-			f.close(m) // it went away because of that
-		}
-		panic(http.ErrAbortHandler) // else it is no doing of the provider's
+		panic(http.ErrAbortHandler) // no doing of the provider's
 	}
-	m.end(f.hushed(err))
-	f.close(m)
+	m.end(f.secrets.error(err))
 	if err != nil {
 		panic(http.ErrAbortHandler) // cut here as it was cut there
 	}
@@ -125,49 +146,51 @@ func (f *forward) stream(w http.ResponseWriter, r *http.Request, resp *http.Resp
 // whole passes an answer on in one piece: an error, or a message that is no stream.
 func (f *forward) whole(w http.ResponseWriter, r *http.Request, resp *http.Response, m *meter) {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxRequest))
+	secrets, state := f.secrets.all, Answered
 	switch {
 	case r.Context().Err() != nil:
 		panic(http.ErrAbortHandler)
 	case err != nil:
-		m.fail(broken(f.hushed(err)))
-	case resp.StatusCode == http.StatusOK:
-		m.whole(body)
+		m.fail(broken(f.secrets.error(err)))
+		state = Cut
+	case good(resp):
+		if m.whole(body); m.failure == nil {
+			secrets = f.secrets.keys
+		}
 	default:
-		body = f.hush(body)
+		body = take(secrets, body)
 		failure := refusal(resp.StatusCode, resp.Header, body)
 		m.x.update(func(e *Exchange) { e.Error, e.RetryAfter = readError(body).kind(), failure.RetryAfter })
 		m.fail(failure)
 	}
-	f.close(m)
+	m.x.end(state)
 	f.head(w, resp)
-	_, werr := w.Write(body)
-	if err != nil || werr != nil {
+	if _, werr := w.Write(take(secrets, body)); err != nil || werr != nil {
 		panic(http.ErrAbortHandler)
 	}
-}
-
-// close writes down how the answer ended.
-func (f *forward) close(m *meter) {
-	m.x.update(func(e *Exchange) { e.Failure = m.failure })
-	m.x.end(Answered)
 }
 
 // send makes the request of the agent one of the gateway.
 func (f *forward) send(r *http.Request, body io.Reader) (*http.Response, error) {
 	target := *f.base
-	target.Path = strings.TrimSuffix(f.base.Path, "/") + r.URL.Path
+	target.Path, target.RawPath = f.base.Path+r.URL.Path, f.base.EscapedPath()+r.URL.EscapedPath()
 	target.RawQuery = r.URL.RawQuery
 	out, err := http.NewRequestWithContext(r.Context(), r.Method, target.String(), body)
 	if err != nil {
 		return nil, err
 	}
 	if _, whole := body.(*bytes.Reader); !whole {
-		out.ContentLength = r.ContentLength
+		if out.ContentLength = r.ContentLength; r.ContentLength == 0 {
+			out.Body = http.NoBody // else its length is not known
+		}
 	}
 	out.Header = r.Header.Clone()
 	dropHops(out.Header)
-	for _, name := range []string{"Accept-Encoding", "Cookie", "Content-Length"} {
+	for _, name := range []string{"Cookie", "Content-Length", "Forwarded", "X-Forwarded-For"} {
 		out.Header.Del(name)
+	}
+	if out.Header["User-Agent"] == nil {
+		out.Header["User-Agent"] = nil // none of our own
 	}
 	out.Header.Set("Accept-Encoding", "identity")
 	if !f.gateway.ownLogin() {
@@ -186,7 +209,15 @@ func (f *forward) unreached(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		panic(http.ErrAbortHandler)
 	}
-	f.fail(w, http.StatusBadGateway, "api_error", fmt.Sprintf("no answer from %s: %v", f.base.Host, f.hushed(err)))
+	f.fail(w, http.StatusBadGateway, "api_error", fmt.Sprintf("no answer from %s: %v", f.base.Host, f.secrets.error(cause(err))))
+}
+
+// cause is err without the URL that net/http puts before it: a company's may hold what is not for everybody.
+func cause(err error) error {
+	if u := new(url.Error); errors.As(err, &u) {
+		return u.Err
+	}
+	return err
 }
 
 // head begins the answer as the provider did.
@@ -194,7 +225,7 @@ func (f *forward) head(w http.ResponseWriter, resp *http.Response) {
 	h := w.Header()
 	for name, values := range resp.Header {
 		for _, v := range values {
-			h.Add(name, string(f.hush([]byte(v))))
+			h.Add(name, string(take(f.secrets.all, []byte(v))))
 		}
 	}
 	dropHops(h)
@@ -204,28 +235,14 @@ func (f *forward) head(w http.ResponseWriter, resp *http.Response) {
 	w.WriteHeader(resp.StatusCode)
 }
 
-// hush takes what authenticates out of what the agent gets to see: some providers quote a key that they refuse.
-func (f *forward) hush(text []byte) []byte {
-	for _, s := range f.secrets {
-		text = bytes.ReplaceAll(text, []byte(s), []byte("‹key›"))
-	}
-	return text
-}
-
-func (f *forward) hushed(err error) error {
-	if err == nil || len(f.secrets) == 0 {
-		return err
-	}
-	if text := string(f.hush([]byte(err.Error()))); text != err.Error() {
-		return errors.New(text)
-	}
-	return err
-}
-
-// encoded undoes a compression that was not asked for.
-func (f *forward) encoded(resp *http.Response) error {
-	if resp.Header.Get("Content-Encoding") != "gzip" {
+// decoded undoes a compression that was not asked for.
+func decoded(resp *http.Response) error {
+	switch encoding := resp.Header.Get("Content-Encoding"); encoding {
+	case "", "identity":
 		return nil
+	case "gzip":
+	default:
+		return fmt.Errorf("%q was not asked for", encoding)
 	}
 	z, err := gzip.NewReader(resp.Body)
 	if err != nil {
@@ -238,6 +255,8 @@ func (f *forward) encoded(resp *http.Response) error {
 	resp.Header.Del("Content-Encoding")
 	return nil
 }
+
+func good(resp *http.Response) bool { return resp.StatusCode/100 == 2 }
 
 func isStream(h http.Header) bool {
 	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
@@ -261,26 +280,37 @@ func dropHops(h http.Header) {
 // writeError is that of an agent that went away.
 type writeError struct{ error }
 
-// copyAsItComes copies, and shows each piece before it is written on.
-func copyAsItComes(w http.ResponseWriter, r io.Reader, see func([]byte)) error {
+// copyAsItComes copies what passes the sieve, and shows each piece before it is written on.
+func copyAsItComes(w http.ResponseWriter, r io.Reader, s *sieve, see func([]byte)) error {
 	flush := http.NewResponseController(w).Flush
+	on := func(p []byte) error {
+		if len(p) == 0 {
+			return nil
+		}
+		see(p)
+		if _, err := w.Write(p); err != nil {
+			return writeError{err}
+		}
+		if err := flush(); err != nil {
+			return writeError{err}
+		}
+		return nil
+	}
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := r.Read(buf)
-		if n > 0 {
-			see(buf[:n])
-			if _, werr := w.Write(buf[:n]); werr != nil {
-				return writeError{werr}
-			}
-			if werr := flush(); werr != nil {
-				return writeError{werr}
-			}
+		if werr := on(s.pass(buf[:n])); werr != nil {
+			return werr
+		}
+		if err == nil {
+			continue
+		}
+		if werr := on(s.rest()); werr != nil {
+			return werr
 		}
 		if err == io.EOF { // an end that was not foreseen is another error
 			return nil
 		}
-		if err != nil {
-			return err
-		}
+		return err
 	}
 }

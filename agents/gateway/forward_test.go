@@ -160,13 +160,18 @@ func TestFailuresHaveKinds(t *testing.T) {
 						resp.Body.Close()
 					}
 				}
-				eventually(t, func() bool { return len(g.Log()) == 2 && g.Log()[1].State == gateway.Answered }, "both are over")
+				eventually(t, func() bool { return len(g.Log()) == 2 && !g.Log()[1].Ended.IsZero() }, "both are over")
 				log := g.Log()
 				for _, x := range log {
 					require.NotNil(t, x.Failure)
 					assert.Equal(t, kind, x.Failure.Kind, x.Failure)
 					assert.Equal(t, agents.FromProvider, x.Failure.Source)
 					assert.Equal(t, kind != agents.Auth, x.Failure.Retryable)
+					want := gateway.Answered
+					if fault == faulty.Cut {
+						want = gateway.Cut
+					}
+					assert.Equal(t, want, x.State)
 				}
 				if fault == faulty.RateLimitedAfter {
 					assert.Equal(t, time.Second, log[0].RetryAfter)
@@ -237,6 +242,8 @@ func TestOtherPathsPass(t *testing.T) {
 		assert.Equal(t, "beta=true&x=%2F", r.URL.RawQuery)
 		assert.Equal(t, "2023-06-01", r.Header.Get("Anthropic-Version"))
 		assert.Empty(t, r.Header.Get("Cookie"))
+		assert.Empty(t, r.Header.Get("Authorization"), "the agent's token is for this gateway")
+		assert.Equal(t, key, r.Header.Get("X-Api-Key"))
 		w.Header().Set("X-Other", "y")
 		_, _ = w.Write(body)
 	}))
@@ -328,19 +335,30 @@ func TestWordsOfProviders(t *testing.T) {
 		{408, ``, agents.Network, true},
 		{500, `{"error":{"type":"invalid_request_error"}}`, agents.Overloaded, true},
 		{302, ``, agents.Protocol, false},
+		{204, ``, agents.Protocol, true},
+		{200, `{"type":"error","error":{"type":"rate_limit_error"}}`, agents.RateLimit, true},
+		{200, `{"type":"error","error":{"type":"invalid_request_error"}}`, agents.Protocol, false},
+		{200, `{"id":"x","choices":[]}`, agents.Protocol, true},
+		{200, `{"type":"mess`, agents.Protocol, true},
+		{200, `["message"]`, agents.Protocol, true},
+		{200, "\n", agents.Protocol, true},
 	} {
 		t.Run(fmt.Sprint(tc.status, tc.body), func(t *testing.T) {
 			t.Parallel()
 			upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Location", "http://127.0.0.1:1/elsewhere")
 				w.WriteHeader(tc.status)
-				fmt.Fprint(w, tc.body)
+				_, _ = io.WriteString(w, tc.body)
 			}))
 			defer upstream.Close()
 			g := through(t, upstream.URL)
 			resp, err := begin(t, g, "Go.").send(t.Context())
 			require.NoError(t, err)
+			got, err := io.ReadAll(resp.Body)
+			require.NoError(t, err)
 			resp.Body.Close()
+			assert.Equal(t, tc.status, resp.StatusCode)
+			assert.Equal(t, tc.body, string(got), "it passes as it is")
 			f := g.Log()[0].Failure
 			require.NotNil(t, f)
 			assert.Equal(t, tc.kind, f.Kind)
@@ -364,6 +382,13 @@ func TestStreamsThatEndOtherwise(t *testing.T) {
 		"CRLF":        {strings.ReplaceAll(start+"data: {\"type\":\"message_stop\"}\n\n", "\n", "\r\n"), "", agents.Usage{InputTokens: 5, CachedTokens: 7, OutputTokens: 1}},
 		"no end":      {start, agents.Network, agents.Usage{InputTokens: 5, CachedTokens: 7, OutputTokens: 1}},
 		"nothing":     {"", agents.Protocol, agents.Usage{}},
+		"unknown":     {start + "event: news\ndata: {\"type\":\"news\"}\n\ndata: {\"type\":\ndata: \"message_stop\"}\n\n", "", agents.Usage{InputTokens: 5, CachedTokens: 7, OutputTokens: 1}},
+		"CR alone":    {strings.ReplaceAll(start+"data: {\"type\":\"message_stop\"}\n\n", "\n", "\r"), "", agents.Usage{InputTokens: 5, CachedTokens: 7, OutputTokens: 1}},
+		"max tokens":  {start + "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"max_tokens\"},\"usage\":{\"output_tokens\":9}}\n\ndata: {\"type\":\"message_stop\"}\n\n", "", agents.Usage{InputTokens: 5, CachedTokens: 7, OutputTokens: 9}},
+		"half an end": {start + "data: {\"type\":\"message_stop\"}", agents.Network, agents.Usage{InputTokens: 5, CachedTokens: 7, OutputTokens: 1}},
+		"no type":     {start + "data: {}\n\n", agents.Protocol, agents.Usage{InputTokens: 5, CachedTokens: 7, OutputTokens: 1}},
+		"after it":    {start + "data: {\"type\":\"message_stop\"}\n\ndata: nonsense\n\n", "", agents.Usage{InputTokens: 5, CachedTokens: 7, OutputTokens: 1}},
+		"wrong kind":  {start + "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"authentication_error\"}}\n\n", agents.Auth, agents.Usage{InputTokens: 5, CachedTokens: 7, OutputTokens: 1}},
 		"comments":    {": hello\n\n", agents.Protocol, agents.Usage{}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -383,7 +408,7 @@ func TestStreamsThatEndOtherwise(t *testing.T) {
 			resp.Body.Close()
 			require.NoError(t, err)
 			assert.Equal(t, tc.stream, string(got))
-			eventually(t, func() bool { return g.Log()[0].State == gateway.Answered }, "it is over")
+			eventually(t, func() bool { return !g.Log()[0].Ended.IsZero() }, "it is over")
 			x := g.Log()[0]
 			if tc.kind == "" {
 				assert.Nil(t, x.Failure)

@@ -175,6 +175,6 @@ func (g *Gateway) knows(r *http.Request) bool {
 	if !same(first) {
 		return false
 	}
-	r.URL.Path, r.URL.RawPath = "/"+rest, ""
+	r.URL.Path, r.URL.RawPath = "/"+rest, strings.TrimPrefix(r.URL.RawPath, "/"+g.token)
 	return true
 }

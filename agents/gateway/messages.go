@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -45,7 +46,7 @@ func model(id string) map[string]any {
 
 // create answers a model request.
 func (m *messages) create(w http.ResponseWriter, r *http.Request) {
-	_, q, err := readQuery(r)
+	q, err := readQuery(r)
 	if err != nil {
 		m.fail(w, http.StatusBadRequest, "invalid_request_error", err.Error())
 		return
@@ -73,7 +74,6 @@ func (m *messages) create(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	x.end(Answered)
 }
 
 // arrive logs a model request and returns when it may be answered. If it may not it does not return.
@@ -97,7 +97,7 @@ func (g *Gateway) arrive(ctx context.Context, r *Request) exchange {
 
 // count answers how many tokens a request has.
 func (m *messages) count(w http.ResponseWriter, r *http.Request) {
-	_, q, err := readQuery(r)
+	q, err := readQuery(r)
 	if err != nil {
 		m.fail(w, http.StatusBadRequest, "invalid_request_error", err.Error())
 		return
@@ -106,95 +106,153 @@ func (m *messages) count(w http.ResponseWriter, r *http.Request) {
 	_ = m.json(w, http.StatusOK, map[string]any{"input_tokens": u.input + u.written + u.read})
 }
 
-// readQuery reads a request's body.
-func readQuery(r *http.Request) (body []byte, q *query, err error) {
-	body, err = io.ReadAll(http.MaxBytesReader(nil, r.Body, maxRequest))
+// readQuery reads what the gateway has to know of a request that it answers itself.
+func readQuery(r *http.Request) (*query, error) {
+	body, err := readBody(r)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read body: %w", err)
+		return nil, err
 	}
-	q, err = parseQuery(body)
-	return body, q, err
+	if !json.Valid(body) {
+		return nil, fmt.Errorf("decode body: %w", errNoJSON)
+	}
+	return parseQuery(body)
 }
 
-// parseQuery reads what the gateway has to know of a request.
-func parseQuery(body []byte) (*query, error) {
-	var in struct {
-		Model    string `json:"model"`
-		Stream   bool   `json:"stream"`
-		Messages []struct {
-			Role    string  `json:"role"`
-			Content content `json:"content"`
-		} `json:"messages"`
-		Tools []struct {
-			Name   string `json:"name"`
-			Schema schema `json:"input_schema"`
-		} `json:"tools"`
+func readBody(r *http.Request) ([]byte, error) {
+	body := bytes.NewBuffer(make([]byte, 0, max(0, min(r.ContentLength, maxRequest))+bytes.MinRead))
+	if _, err := body.ReadFrom(http.MaxBytesReader(nil, r.Body, maxRequest)); err != nil {
+		return nil, fmt.Errorf("read body: %w", err)
 	}
-	if err := json.Unmarshal(body, &in); err != nil {
+	return body.Bytes(), nil
+}
+
+// parseQuery finds what the gateway has to know of a request. What is of another form than is known is left out: it is for
+// the provider to say whether it is wrong.
+func parseQuery(body []byte) (*query, error) {
+	q := &query{Request: Request{Side: true}}
+	var messages []byte
+	err := skim(body, func(name string, value []byte) {
+		switch name {
+		case "model":
+			q.Model = text(value)
+		case "stream":
+			q.Stream = string(value) == "true"
+		case "messages":
+			messages = value
+		case "tools":
+			_ = skim(value, func(_ string, tool []byte) { q.offered, q.Side = append(q.offered, tool), false })
+		}
+	})
+	if err != nil {
 		return nil, fmt.Errorf("decode body: %w", err)
 	}
-	if len(in.Messages) == 0 {
+	point := sha256.New()
+	_ = skim(messages, func(_ string, value []byte) { q.take(readMessage(value), point) })
+	if q.sent == 0 {
 		return nil, fmt.Errorf("messages: at least one message is required")
 	}
-	q := &query{Request: Request{Model: in.Model, Stream: in.Stream, Side: len(in.Tools) == 0}, sent: len(in.Messages)}
-	point := sha256.New()
-	defer func() { q.Point = hex.EncodeToString(point.Sum(nil)[:8]) }()
-	for _, t := range in.Tools {
-		q.tools = append(q.tools, tool{t.Name, t.Schema})
-	}
-	for _, msg := range in.Messages {
-		fmt.Fprintf(point, "%q %d\n", msg.Role, len(msg.Content))
-		for _, c := range msg.Content {
-			if fmt.Fprintf(point, "%q %q %q\n", c.Type, c.ID, c.ToolUseID); msg.Role != "assistant" {
-				fmt.Fprintf(point, "%q\n", c.Text)
-			}
-		}
-		if msg.Role == "assistant" {
-			var t turn
-			for _, c := range msg.Content {
-				if c.Type == "tool_use" {
-					t.calls = append(t.calls, c.ID)
-				}
-			}
-			q.turns = append(q.turns, t)
-			q.Results, q.fresh = nil, 0
-			continue
-		}
-		q.fresh++
-		for _, c := range msg.Content {
-			switch c.Type {
-			case "tool_result":
-				q.Results = append(q.Results, c.ToolUseID)
-			case "text":
-				if len(q.turns) == 0 {
-					q.first += c.Text + "\n"
-				}
-			}
-		}
-	}
+	q.Point = hex.EncodeToString(point.Sum(nil)[:8])
 	return q, nil
 }
 
-// content is a message's content: a string stands for one text block.
-type content []part
-
-type part struct {
-	Type      string `json:"type"`
-	Text      string `json:"text"`
-	ID        string `json:"id"`
-	ToolUseID string `json:"tool_use_id"`
+// take adds the next message to the conversation that q ends.
+func (q *query) take(m message, point io.Writer) {
+	q.sent++
+	fmt.Fprintf(point, "%q %d\n", m.role, len(m.parts))
+	for _, p := range m.parts {
+		if fmt.Fprintf(point, "%q %q %q\n", p.kind, p.id, p.result); m.role != "assistant" {
+			fmt.Fprintf(point, "%d %s\n", len(p.text), p.text)
+		}
+	}
+	if m.role == "assistant" {
+		var t turn
+		for _, p := range m.parts {
+			if p.kind == "tool_use" {
+				t.calls = append(t.calls, p.id)
+			}
+		}
+		q.turns = append(q.turns, t)
+		q.Results, q.fresh = nil, 0
+		return
+	}
+	q.fresh++
+	for _, p := range m.parts {
+		switch p.kind {
+		case "tool_result":
+			q.Results = append(q.Results, p.result)
+		case "text":
+			if len(q.turns) == 0 {
+				q.opening = append(q.opening, p.text)
+			}
+		}
+	}
 }
 
-func (c *content) UnmarshalJSON(data []byte) error {
-	if len(data) > 0 && data[0] == '"' {
-		var text string
-		if err := json.Unmarshal(data, &text); err != nil {
-			return err
+// message is a message of a conversation.
+type message struct {
+	role  string
+	parts []part // a content that is a string is one part
+}
+
+type part struct {
+	kind       string
+	id, result string // of a call: its own, and that of the call whose result it is
+	text       []byte // as it stands in the JSON
+}
+
+func readMessage(data []byte) (m message) {
+	_ = skim(data, func(name string, value []byte) {
+		switch {
+		case name == "role":
+			m.role = text(value)
+		case name == "content" && value[0] == '"':
+			m.parts = []part{{kind: "text", text: value}}
+		case name == "content":
+			m.parts = nil
+			_ = skim(value, func(_ string, value []byte) { m.parts = append(m.parts, readPart(value)) })
 		}
-		*c = content{{Type: "text", Text: text}}
-		return nil
+	})
+	return m
+}
+
+func readPart(data []byte) (p part) {
+	_ = skim(data, func(name string, value []byte) {
+		switch name {
+		case "type":
+			p.kind = text(value)
+		case "id":
+			p.id = text(value)
+		case "tool_use_id":
+			p.result = text(value)
+		case "text":
+			p.text = value
+		}
+	})
+	return p
+}
+
+// tools are those that the agent offers.
+func (q *query) tools() []tool {
+	out := make([]tool, len(q.offered))
+	for i, data := range q.offered {
+		var t struct {
+			Name   string `json:"name"`
+			Schema schema `json:"input_schema"`
+		}
+		if decode(data, &t) == nil {
+			out[i] = tool{t.Name, t.Schema}
+		}
 	}
-	return json.Unmarshal(data, (*[]part)(c))
+	return out
+}
+
+// first is the text of the user before the first answer.
+func (q *query) first() string {
+	var all strings.Builder
+	for _, t := range q.opening {
+		all.WriteString(text(t) + "\n")
+	}
+	return all.String()
 }
 
 // whole gives an answer in one piece.
@@ -209,6 +267,7 @@ func (m *messages) whole(w http.ResponseWriter, r *http.Request, q *query, a rep
 	out := head(q, a)
 	out["content"], out["stop_reason"], out["usage"] = parts, a.stop(), a.usage.report()
 	x.update(func(e *Exchange) { e.Status, e.Stop, e.Usage = http.StatusOK, a.stop(), a.usage.total() })
+	x.end(Answered) // before the agent knows: it may be over the moment that it does
 	return m.json(w, http.StatusOK, out)
 }
 

@@ -58,7 +58,7 @@ func marked(prompt, thread string) string {
 }
 
 func (s *scripted) answer(q *query) reply {
-	if len(q.tools) == 0 {
+	if q.Side {
 		// On the side: a title, a summary, a probe of the quota.
 		return reply{id: fmt.Sprintf("msg_side_%d", q.N), blocks: []block{{text: "Scripted."}}, usage: spent(q, len("Scripted."))}
 	}
@@ -67,6 +67,7 @@ func (s *scripted) answer(q *query) reply {
 	r := reply{id: fmt.Sprintf("msg_%s_%d", thread, n)}
 	size := 0
 	if n < len(answers) {
+		offered := q.tools()
 		a := answers[n]
 		r.wait, r.fail = a.Wait, a.Fail
 		if r.fail != nil {
@@ -75,7 +76,7 @@ func (s *scripted) answer(q *query) reply {
 		for k, b := range a.Blocks {
 			out := block{pause: b.Pause, text: b.Text}
 			if b.Call != nil {
-				c, err := s.call(q.tools, *b.Call, child(thread, n, k))
+				c, err := s.call(offered, *b.Call, child(thread, n, k))
 				if err == nil {
 					out.name, out.input = c.name, c.input
 					out.id = callID(thread, n, k)
@@ -108,7 +109,7 @@ func (s *scripted) answer(q *query) reply {
 func (s *scripted) position(q *query) (thread string, answer int) {
 	thread = mainThread
 	known := false
-	if m := markers.FindStringSubmatch(q.first); m != nil && s.threads[m[1]] != nil {
+	if m := markers.FindStringSubmatch(q.first()); m != nil && s.threads[m[1]] != nil {
 		thread, known = m[1], true
 	}
 	for _, t := range q.turns {

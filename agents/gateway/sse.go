@@ -82,6 +82,7 @@ func (m *messages) stream(w http.ResponseWriter, r *http.Request, q *query, a re
 		return err
 	}
 	x.update(func(e *Exchange) { e.Stop, e.Usage = a.stop(), a.usage.total() })
+	x.end(Answered) // before the agent knows: it may be over the moment that it does
 	return s.flush()
 }
 

@@ -20,6 +20,12 @@ type schema struct {
 	AnyOf      []schema          `json:"anyOf"`
 }
 
+// UnmarshalJSON leaves out what is of another form: a schema may be a mere true.
+func (s *schema) UnmarshalJSON(data []byte) error {
+	type plain schema
+	return decode(data, (*plain)(s))
+}
+
 // The names that agents give their tools, by what they do, and the names of their arguments. The first that is offered
 // counts.
 var (

@@ -15,11 +15,11 @@ type upstream interface {
 // query is a model request, whatever its wire format.
 type query struct {
 	Request
-	tools []tool
-	first string // text of the user before the first answer
-	turns []turn // the answers in it, in order
-	sent  int    // messages in all
-	fresh int    // messages after the last answer
+	offered [][]byte // the tools, as they stand in the JSON
+	opening [][]byte // texts of the user before the first answer, as they stand in the JSON
+	turns   []turn   // the answers in it, in order
+	sent    int      // messages in all
+	fresh   int      // messages after the last answer
 }
 
 // turn is an answer that the agent repeats to the model as part of the conversation.
