@@ -294,7 +294,7 @@ type simFickle struct {
 }
 
 func (c simFickle) String() string                  { return fmt.Sprintf("c%d: a fickle one on %v", c.i, c.mask) }
-func (simFickle) StopPolarities() evaltest.Polarity { return evaltest.Pass | evaltest.Fail }
+func (simFickle) StopPolarities() evaltest.Polarity { return evaltest.Pass | evaltest.Fail } //nolint:evaltest // it breaks its contract on purpose
 
 func (c simFickle) LiveVerdict(tr *agents.Trajectory) evaltest.Verdict {
 	if n := tr.Tally(c.mask, c.mask.has).Dispatched(); n == 1 {

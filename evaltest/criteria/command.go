@@ -23,15 +23,21 @@ type commandKey struct {
 // shell, quotes included.
 //
 // Commands are found by parsing the shell source of execute calls that have run, those of sub-agents included. a && b is
-// two commands, and so are those of pipes, subshells, substitutions, loops and functions. A command that runs commands
-// is seen through: bash -c '…' and here-documents of shells, eval, env, sudo, nohup, time, timeout, nice, xargs, find -exec,
-// exec, command and their like; each of sudo rm x counts, sudo and rm. Quotes and backslashes hide nothing
-// (\rm, 'r'm), and the first word may be given without its folder: rm is /bin/rm, while ./build.sh is that file only.
+// two commands, and so are those of pipes, subshells, substitutions and loops, and those of a function that something names. A command
+// that runs commands is seen through: bash -c '…', eval, env, sudo, nohup, time, timeout, nice, xargs, find -exec, exec, command, a trap
+// on EXIT and their like; each of sudo rm x counts, sudo and rm. So is a shell that gets its script from a here-document, or from echo,
+// printf or cat by a pipe, a redirection or a substitution; and what is run elsewhere, by ssh, docker exec and kubectl exec. What only
+// looks a command up, lists or checks it (command -v, sudo -l, bash -n) does not run it. Quotes and backslashes hide
+// nothing (\rm, 'r'm), and the first word may be given without its folder: rm is /bin/rm, while ./build.sh is that file only.
 //
-// What a shell would expand is matched as it is written: the values of $x and *.go are not known. A command whose first word
-// is such counts by itself and as its further words: $SUDO rm x runs rm as far as anyone can tell. Nor is what a script's file,
-// an alias or another program does, and which commands of a && b the shell skipped: all commands of a call that has run
-// count, a loop's body once.
+// What the source does not show is not counted, for a must as for a must-not. Further words are matched as they are written: the
+// values of $x and *.go are not known. A first word counts as it is written and, where the source gives it a value before and under no
+// condition, or a default, as that: r=rm; $r x is rm x, and ${GO:-go} test is go test. Else what follows it is no command
+// ($ECHO rm x), unless the name says that it is sudo or nothing: $SUDO rm x is rm x. Not counted either is what an alias, a script's file or another
+// program runs; what goes to a shell through a program that changes it (sed, or a file); what docker run and kubectl run give to an image's own
+// program, unless --entrypoint or --command names another, or it is a shell; a line with an error that no shell
+// forgives; and what lies more than twelve scripts deep, or is megabytes in all. Which commands of a && b the shell skipped is not known, and
+// here the source does show them: all commands of a call that has run count, a loop's body once.
 //
 // It reaches Pass; with Max, Fail instead.
 func CommandExecuted(words string) *CommandCount {

@@ -12,8 +12,9 @@
 package shell
 
 import (
+	"errors"
 	"path"
-	"regexp"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -37,47 +38,88 @@ func Program(word string) string {
 	return base
 }
 
-// Bounds on what is parsed: source comes from a model, and a parser that recurses must not be led too deep.
+// Bounds on what is parsed: source comes from a model, and a parser that recurses must not be led too deep, nor be given
+// again and again what one script hands to many.
 const (
 	maxSource   = 256 << 10
-	maxNesting  = 500   // of brackets
-	maxKeywords = 5_000 // that begin what can nest
-	maxDepth    = 12    // scripts within scripts
-
-	maxHereDocuments = 16 // that are closed where the source does not
+	maxNesting  = 500     // of brackets
+	maxKeywords = 5_000   // that begin what can nest
+	maxDepth    = 12      // scripts within scripts
+	maxWork     = 8 << 20 // bytes of scripts and words within scripts, of one source
+	maxUnclosed = 8       // here-documents without their end
 )
 
 // Parse lists the commands of source in the order in which they are written, commands inside a word before the command that
-// the word belongs to. Source that does not parse is split at operators and blanks instead, so that it is not overlooked.
-func Parse(source string) []Command { return parse(source, 0) }
+// the word belongs to. Source that does not parse as bash is split at operators and blanks outside quotes instead, for it may be that of another
+// shell; but a line with an open quote or bracket is one that no shell runs, nor what follows it.
+func Parse(source string) []Command {
+	work := maxWork
+	return given{work: &work, outer: map[string]bool{}}.parse(source)
+}
 
-func parse(source string, depth int) []Command {
-	if strings.TrimSpace(source) == "" || depth > maxDepth {
+// given is what is known of the place where a script runs.
+type given struct {
+	depth  int
+	work   *int     // bytes that may still be looked at, of scripts within the source
+	stdin  string   // what the source writes to its input, "" if it does not say
+	params []string // $0, $1 and so on; nil if they are not known
+	// outer are parameters that a script around this one has expanded: their values here are not those that this one gives.
+	outer map[string]bool
+}
+
+// spend reports whether n more bytes may be looked at, and counts them.
+func (g given) spend(n int) bool {
+	if *g.work < n {
+		return false
+	}
+	*g.work -= n
+	return true
+}
+
+func (g given) parse(source string) []Command {
+	source = strings.ReplaceAll(source, "\x00", "") // as bash does; see marks
+	if strings.TrimSpace(source) == "" || g.depth > maxDepth {
+		return nil
+	}
+	if strings.Contains(source, "shift") || strings.Contains(source, "set -") {
+		g.params = nil
+	}
+	if g.depth > 0 && !g.spend(len(source)+64) {
 		return nil
 	}
 	if len(source) > maxSource || tooDeep(source) {
-		return split(source)
+		return split(source, g)
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(source), "")
-	if err != nil { // bash only warns of a here-document that is not closed: it takes all that follows
-		file, err = syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(closed(source)), "")
-	}
+	file, closed, err := parseFile(source)
 	if err != nil {
-		return split(source)
+		return split(source, g)
 	}
-	f := finder{source: source, depth: depth, stdin: map[syntax.Node]string{}}
+	f := finder{given: g, source: closed, stdins: map[*syntax.CallExpr]string{}, outputs: map[*syntax.Stmt]written{}}
+	f.vars = f.variablesOf(file)
+	f.named = namedIn(closed)
+	if g.stdin != "" {
+		f.feed(file, g.stdin)
+	}
 	f.walk(file)
 	return f.found
 }
 
-var hereDocument = regexp.MustCompile(`<<-?[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([\w.-]+))`)
-
-// closed is source with the ends of all its here-documents behind it.
-func closed(source string) string {
-	for _, m := range hereDocument.FindAllStringSubmatch(source, maxHereDocuments) {
-		source += "\n" + m[1] + m[2] + m[3]
+// parseFile parses source, and returns it with an end for each here-document that has none: bash takes all that follows for
+// such a document, and warns.
+func parseFile(source string) (*syntax.File, string, error) {
+	for n := 0; ; n++ {
+		file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(source), "")
+		var failed syntax.ParseError
+		if err == nil || n == maxUnclosed || !errors.As(err, &failed) {
+			return file, source, err
+		}
+		quoted, ok := strings.CutPrefix(failed.Text, "unclosed here-document ")
+		end, unquoted := strconv.Unquote(quoted)
+		if !ok || unquoted != nil {
+			return file, source, err
+		}
+		source += "\n" + end + "\n"
 	}
-	return source + "\n"
 }
 
 // tooDeep reports whether source may nest deeper than is good for a parser. It knows nothing of quotes: brackets in them
@@ -104,11 +146,14 @@ func tooDeep(source string) bool {
 
 // finder collects the commands of one source.
 type finder struct {
-	source string
-	depth  int
-	found  []Command
-	// stdin is what is written to the standard input of a command, where the source says it: by its CallExpr.
-	stdin map[syntax.Node]string
+	given
+	source  string
+	found   []Command
+	stdins  map[*syntax.CallExpr]string // what is written to a command's standard input, where the source says it
+	outputs map[*syntax.Stmt]written    // what a statement writes, once it was asked for
+	named   map[string]span
+	vars    vars
+	marks   marks
 }
 
 func (f *finder) walk(node syntax.Node) {
@@ -117,7 +162,14 @@ func (f *finder) walk(node syntax.Node) {
 		case *syntax.Stmt:
 			f.redirects(n)
 		case *syntax.BinaryCmd:
-			f.pipe(n)
+			if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
+				if text, ok := f.output(n.X); ok {
+					f.feed(n.Y, text)
+				}
+			}
+		case *syntax.FuncDecl:
+			f.function(n)
+			return false
 		case *syntax.CallExpr:
 			for _, a := range n.Assigns {
 				f.walk(a)
@@ -125,7 +177,9 @@ func (f *finder) walk(node syntax.Node) {
 			for _, w := range n.Args {
 				f.walk(w)
 			}
-			f.call(n)
+			if words := f.words(n.Args); len(words) > 0 {
+				f.found = append(f.found, f.command(words, f.stdins[n], f.depth))
+			}
 			return false
 		case *syntax.DeclClause:
 			words := f.declaration(n)
@@ -135,16 +189,41 @@ func (f *finder) walk(node syntax.Node) {
 	})
 }
 
-func (f *finder) call(n *syntax.CallExpr) {
-	if len(n.Args) == 0 {
+// function collects what is in a function, if anything but itself names it. It has parameters of its own.
+func (f *finder) function(n *syntax.FuncDecl) {
+	if n.Name == nil {
 		return
 	}
-	words := make([]string, len(n.Args))
-	for i, w := range n.Args {
-		words[i] = f.text(w)
+	if at, ok := f.named[n.Name.Value]; ok && at.first >= int(n.Pos().Offset()) && at.last < int(n.End().Offset()) {
+		return
 	}
-	stdin := f.stdin[n]
-	f.found = append(f.found, command(words, stdin, f.depth))
+	params := f.params
+	f.params = nil
+	f.walk(n.Body)
+	f.params = params
+}
+
+// A span is where in a source a word stands first and last.
+type span struct{ first, last int }
+
+// namedIn finds the words of a source, in quotes and out of them.
+func namedIn(source string) map[string]span {
+	named, start := map[string]span{}, 0
+	for i := 0; i <= len(source); i++ {
+		if i < len(source) && strings.IndexByte(" \t\r\n;&|()<>`\"'$\\{}=,", source[i]) < 0 {
+			continue
+		}
+		if word := source[start:i]; word != "" {
+			at, ok := named[word]
+			if !ok {
+				at.first = start
+			}
+			at.last = start
+			named[word] = at
+		}
+		start = i + 1
+	}
+	return named
 }
 
 // declaration is the words of export, declare and their like.
@@ -154,66 +233,4 @@ func (f *finder) declaration(n *syntax.DeclClause) []string {
 		words = append(words, f.slice(a))
 	}
 	return words
-}
-
-// redirects notes what a statement's here-documents write to its command.
-func (f *finder) redirects(s *syntax.Stmt) {
-	call, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok {
-		return
-	}
-	for _, r := range s.Redirs {
-		switch {
-		case r.Op == syntax.WordHdoc:
-			f.stdin[call] = f.text(r.Word)
-		case r.Hdoc != nil:
-			f.stdin[call] = f.text(r.Hdoc)
-		}
-	}
-}
-
-// pipe notes what is written through a pipe, where the writer is one that repeats what the source says: echo, printf of
-// one word, cat of a here-document.
-func (f *finder) pipe(b *syntax.BinaryCmd) {
-	if b.Op != syntax.Pipe && b.Op != syntax.PipeAll {
-		return
-	}
-	left := b.X
-	for {
-		inner, ok := left.Cmd.(*syntax.BinaryCmd)
-		if !ok {
-			break
-		}
-		left = inner.Y
-	}
-	from, ok := left.Cmd.(*syntax.CallExpr)
-	to, ok2 := b.Y.Cmd.(*syntax.CallExpr)
-	if !ok || !ok2 || len(from.Args) == 0 {
-		return
-	}
-	f.redirects(left)
-	args := make([]string, len(from.Args))
-	for i, w := range from.Args {
-		args[i] = f.text(w)
-	}
-	switch program, rest := Program(args[0]), args[1:]; program {
-	case "echo":
-		escapes := false
-		for len(rest) > 0 && (rest[0] == "-n" || rest[0] == "-e" || rest[0] == "-E" || rest[0] == "-ne" || rest[0] == "-en") {
-			escapes = escapes || strings.Contains(rest[0], "e")
-			rest = rest[1:]
-		}
-		f.stdin[to] = strings.Join(rest, " ")
-		if escapes {
-			f.stdin[to] = strings.ReplaceAll(f.stdin[to], `\n`, "\n")
-		}
-	case "printf":
-		if len(rest) > 0 {
-			f.stdin[to] = strings.ReplaceAll(strings.Join(rest, "\n"), `\n`, "\n")
-		}
-	case "cat":
-		if text, ok := f.stdin[from]; ok && (len(rest) == 0 || rest[0] == "-") {
-			f.stdin[to] = text
-		}
-	}
 }

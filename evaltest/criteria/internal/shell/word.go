@@ -8,6 +8,24 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// words is the words that the shell makes of ws, with marks in them.
+func (f *finder) words(ws []*syntax.Word) []string {
+	words := make([]string, 0, len(ws))
+	size := 0
+	for _, p := range f.params {
+		size += len(p) + 16
+	}
+	for _, w := range ws {
+		word := f.text(w)
+		if e, ok := f.marks.only(word); ok && (e.name == "@" || e.name == "*") && len(f.params) > 1 && !f.outer[e.name] && f.spend(size) {
+			words = append(words, f.params[1:]...)
+			continue
+		}
+		words = append(words, word)
+	}
+	return words
+}
+
 // text is the word as the shell sees it once quotes and backslashes have done their work.
 func (f *finder) text(w *syntax.Word) string {
 	var b strings.Builder
@@ -22,19 +40,106 @@ func (f *finder) parts(b *strings.Builder, parts []syntax.WordPart, quoted bool)
 			unescape(b, p.Value, quoted)
 		case *syntax.SglQuoted:
 			if p.Dollar {
-				ansiC(b, p.Value)
+				text, _, _ := strings.Cut(unescaped(p.Value), "\x00") // as bash does
+				b.WriteString(text)
 			} else {
 				b.WriteString(p.Value)
 			}
 		case *syntax.DblQuoted:
 			f.parts(b, p.Parts, true)
 		case *syntax.CmdSubst:
-			b.WriteString("$()")
+			e := f.substitution(p)
+			e.quoted = quoted
+			b.WriteString(f.marks.add(e))
 		case *syntax.ProcSubst:
-			b.WriteString(p.Op.String() + ")")
+			e := expansion{shown: p.Op.String() + ")"}
+			if e.source = e.shown; p.Op == syntax.CmdIn {
+				e.file, _ = f.outputOf(p.Stmts)
+			}
+			b.WriteString(f.marks.add(e))
+		case *syntax.ParamExp:
+			if value, ok := f.param(p); ok {
+				b.WriteString(value)
+			} else {
+				e := f.parameter(p)
+				e.quoted = quoted
+				b.WriteString(f.marks.add(e))
+			}
 		default:
 			b.WriteString(f.slice(p))
 		}
+	}
+}
+
+func (f *finder) substitution(p *syntax.CmdSubst) expansion {
+	e := expansion{shown: "$()", source: "$()"}
+	if text, ok := f.outputOf(p.Stmts); ok {
+		e.known = true
+		e.value = strings.TrimRight(strings.ReplaceAll(text, "\x00", ""), "\n")
+		e.source = e.value
+	}
+	return e
+}
+
+// param is the value of $0, $1 and so on, where it is known.
+func (f *finder) param(p *syntax.ParamExp) (string, bool) {
+	if !f.plain(p) || f.outer[p.Param.Value] {
+		return "", false
+	}
+	n, err := strconv.Atoi(p.Param.Value)
+	if err != nil || n < 0 || n >= len(f.params) || !f.spend(len(f.params[n])) {
+		return "", false
+	}
+	return f.params[n], true
+}
+
+// plain reports whether p is $x or ${x}.
+func (f *finder) plain(p *syntax.ParamExp) bool {
+	if p.Param == nil {
+		return false
+	}
+	text := f.slice(p)
+	return text == "$"+p.Param.Value || text == "${"+p.Param.Value+"}"
+}
+
+// parameter is a parameter with what it stands for: the value that the source gives it, or else its default.
+func (f *finder) parameter(p *syntax.ParamExp) expansion {
+	e := expansion{shown: f.slice(p)}
+	e.source = e.shown
+	if p.Param == nil {
+		return e
+	}
+	if f.plain(p) {
+		e.name = p.Param.Value
+		e.value, e.known = f.value(e.name, p.Pos().Offset())
+	} else if p.Exp != nil && !p.Excl && !p.Length && !p.Width && p.Index == nil {
+		switch p.Exp.Op {
+		case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
+			f.defaulted(&e, p)
+		}
+	}
+	if e.known {
+		e.source = e.value
+	}
+	return e
+}
+
+// defaulted is a parameter with a default, which holds where nothing in the source says otherwise. An empty one says nothing:
+// ${SUDO:-} is $SUDO to a shell that takes exception to that.
+func (f *finder) defaulted(e *expansion, p *syntax.ParamExp) {
+	name, value := p.Param.Value, ""
+	if p.Exp.Word != nil {
+		value = f.text(p.Exp.Word)
+	}
+	switch {
+	case value == "":
+		e.name = name
+		e.value, e.known = f.value(name, p.Pos().Offset())
+	case !f.assigned(name) && !strings.Contains(value, "\x00"):
+		e.value, e.known = value, true
+	default:
+		e.value, e.known = f.value(name, p.Pos().Offset())
+		e.known = e.known && e.value != ""
 	}
 }
 
@@ -112,19 +217,4 @@ func digit(c byte) int {
 		return int(c|0x20-'a') + 10
 	}
 	return 99
-}
-
-var unquote = strings.NewReplacer(`"`, "", `'`, "", `\`, "")
-
-// split is what is done with source that is no bash: each stretch between operators is taken for a command, and its words
-// are what blanks separate, without quotes.
-func split(source string) []Command {
-	var found []Command
-	stretches := strings.FieldsFunc(source, func(r rune) bool { return strings.ContainsRune(";&|\n()`", r) })
-	for _, s := range stretches {
-		if words := strings.Fields(unquote.Replace(s)); len(words) > 0 {
-			found = append(found, command(words, "", maxDepth))
-		}
-	}
-	return found
 }

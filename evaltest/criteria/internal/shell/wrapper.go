@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -10,155 +9,104 @@ import (
 type wrapper struct {
 	valued string   // short options that take the next argument as their value
 	long   []string // long ones
+	flags  []string // if any: the long options that take none, as all others do
+	stop   string   // short options with which it runs nothing
+	stops  []string // long ones
 	skip   int      // arguments that come before the command
 	assign bool     // X=1 may come before the command
+	dash   bool     // - is an option
+	script bool     // what it runs is handed to a shell
+	root   bool     // it is all about whose rights the command has
 }
+
+// after is the wrapper with n arguments before the command.
+func (w wrapper) after(n int) wrapper {
+	w.skip = n
+	return w
+}
+
+var docker = wrapper{valued: "euwvphlmcaHf", flags: []string{"detach", "interactive", "tty", "rm", "init", "privileged", "publish-all",
+	"read-only", "no-healthcheck", "oom-kill-disable", "quiet", "no-TTY", "no-deps", "service-ports", "use-aliases", "build", "remove-orphans", "replace", "tls-verify", "debug", "tls", "tlsverify", "remote", "all-resources", "verbose"}}
+
+var kubectl = wrapper{valued: "cnfsv", long: []string{"container", "namespace", "context", "filename", "pod-running-timeout", "kubeconfig", "cluster", "user",
+	"server", "token", "as", "as-group", "request-timeout", "cache-dir", "image", "labels", "env", "target", "profile", "copy-to", "overrides", "restart"}}
 
 var wrappers = map[string]wrapper{
-	"sudo": {valued: "aCcDghpRrtTUu", assign: true,
+	"sudo": {valued: "aCcDghpRrtTUu", assign: true, root: true, stop: "lveVK", stops: []string{"list", "validate", "edit", "remove-timestamp"},
 		long: []string{"user", "group", "prompt", "chdir", "chroot", "host", "role", "type", "close-from", "command-timeout", "other-user"}},
-	"doas":             {valued: "aCu"},
-	"env":              {valued: "uC", long: []string{"unset", "chdir"}, assign: true},
-	"nohup":            {},
-	"setsid":           {},
-	"time":             {valued: "fo", long: []string{"format", "output"}},
-	"timeout":          {valued: "ks", long: []string{"kill-after", "signal"}, skip: 1},
-	"gtimeout":         {valued: "ks", long: []string{"kill-after", "signal"}, skip: 1},
-	"nice":             {valued: "n", long: []string{"adjustment"}},
-	"ionice":           {valued: "cn", long: []string{"class", "classdata"}},
-	"taskset":          {skip: 1},
-	"stdbuf":           {valued: "ioe", long: []string{"input", "output", "error"}},
-	"xargs":            {valued: "aEILnPsd", long: []string{"arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var"}},
-	"parallel":         {valued: "jNna", long: []string{"jobs", "arg-file", "max-args"}},
-	"exec":             {valued: "a"},
-	"command":          {},
-	"builtin":          {},
-	"busybox":          {},
-	"toybox":           {},
-	"chroot":           {long: []string{"userspec", "groups"}, skip: 1},
-	"unshare":          {long: []string{"propagation", "map-user", "map-group", "root", "wd", "setuid", "setgid"}},
-	"setpriv":          {long: []string{"reuid", "regid", "groups", "inh-caps", "ambient-caps", "bounding-set", "securebits", "pdeathsig"}},
-	"chrt":             {valued: "TPD", long: []string{"sched-runtime", "sched-period", "sched-deadline"}, skip: 1},
-	"prlimit":          {},
-	"fakeroot":         {valued: "lisb", long: []string{"lib", "faked"}},
-	"valgrind":         {},
-	"dbus-run-session": {},
-	"strace":           {valued: "abeIoOpPsSuUX"},
-	"flock":            {valued: "wE", long: []string{"timeout", "conflict-exit-code"}, skip: 1},
-	"watch":            {valued: "nq", long: []string{"interval"}},
-	"unbuffer":         {},
-	"caffeinate":       {valued: "tw"},
+	"doas":       {valued: "aCu", root: true},
+	"env":        {valued: "uCa", long: []string{"unset", "chdir", "argv0"}, assign: true, dash: true},
+	"nohup":      {},
+	"setsid":     {},
+	"time":       {valued: "fo", long: []string{"format", "output"}},
+	"timeout":    {valued: "ks", long: []string{"kill-after", "signal"}, skip: 1},
+	"gtimeout":   {valued: "ks", long: []string{"kill-after", "signal"}, skip: 1},
+	"nice":       {valued: "n", long: []string{"adjustment"}},
+	"ionice":     {valued: "cn", long: []string{"class", "classdata"}, stop: "pPu"},
+	"chrt":       {valued: "TPD", long: []string{"sched-runtime", "sched-period", "sched-deadline"}, stop: "pm", stops: []string{"pid", "max"}, skip: 1},
+	"taskset":    {stop: "p", stops: []string{"pid"}, skip: 1},
+	"prlimit":    {valued: "o", long: []string{"output"}, stop: "p", stops: []string{"pid"}},
+	"stdbuf":     {valued: "ioe", long: []string{"input", "output", "error"}},
+	"xargs":      {valued: "aEILnPsd", stop: "p", stops: []string{"interactive"}, long: []string{"arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var"}},
+	"exec":       {valued: "a"},
+	"command":    {stop: "vV"},
+	"builtin":    {},
+	"busybox":    {stops: []string{"list", "list-full", "install"}},
+	"toybox":     {},
+	"chroot":     {long: []string{"userspec", "groups"}, skip: 1},
+	"runuser":    {valued: "ugGsw", long: []string{"user", "group", "supp-group", "shell", "whitelist-environment"}},
+	"fakeroot":   {valued: "lisb", long: []string{"lib", "faked"}},
+	"fakechroot": {valued: "esdb"},
+	"valgrind":   {},
+	"unbuffer":   {},
+	"caffeinate": {valued: "tw"},
+	"strace":     {valued: "abeEIoOpPsSuUX"},
+	"ltrace":     {valued: "aAeFlnopsuwx"},
+	"proot":      {valued: "rbqwkRS"},
+	"firejail":   {},
+	"systemd-run": {valued: "pMHtuE", long: []string{"unit", "property", "description", "slice", "uid", "gid", "nice", "working-directory", "setenv",
+		"machine", "host", "service-type", "on-active", "on-calendar", "background"}},
+	"dbus-run-session": {long: []string{"config-file", "dbus-daemon"}},
+	"setpriv": {long: []string{"ruid", "euid", "rgid", "egid", "reuid", "regid", "groups", "inh-caps", "ambient-caps", "bounding-set", "securebits",
+		"selinux-label", "apparmor-profile", "pdeathsig", "ptracer", "landlock-access", "landlock-rule", "seccomp-filter"}, stop: "d", stops: []string{"dump", "list-caps"}},
+	"unshare": {valued: "SGRwl", long: []string{"propagation", "setgroups", "setuid", "setgid", "root", "wd", "map-user", "map-users", "map-group", "map-groups",
+		"monotonic", "boottime", "load-interp", "owner"}},
+	"nsenter":  {valued: "tSGW", long: []string{"target", "setuid", "setgid", "wdns"}},
+	"flock":    {valued: "wE", long: []string{"timeout", "conflict-exit-code"}, skip: 1},
+	"watch":    {valued: "nqs", long: []string{"interval", "equexit", "shotsdir"}, script: true},
+	"parallel": {valued: "jNnaISLPE", script: true, flags: parallelFlags, stops: []string{"dry-run", "dryrun", "interactive"}},
+	"ssh":      {valued: "BbcDEeFIiJLlmOopPQRSWw", skip: 1, script: true, stop: "NVGQOW"},
 }
 
-var shells = []string{"bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "rbash"}
+var parallelFlags = []string{"null", "bar", "progress", "eta", "keep-order", "verbose", "line-buffer", "lb", "group", "ungroup", "pipe",
+	"pipe-part", "xargs", "no-notice", "will-cite", "no-run-if-empty", "quote", "resume", "resume-failed", "link", "tag", "tty", "semaphore", "fg", "bg",
+	"round-robin", "cat", "fifo", "files", "linebuffer", "silent", "plain", "shuf", "header-only"}
 
-// command is the command of these words, with what it runs. stdin is what the source writes to its input, "" if it does not
-// say.
-func command(words []string, stdin string, depth int) Command {
-	c := Command{Words: words, Text: strings.Join(words, " ")}
-	if depth > maxDepth {
-		return c
-	}
-	args := words[1:]
-	script := func(s string) { c.Inner = append(c.Inner, parse(s, depth+1)...) }
-	switch program := Program(words[0]); {
-	case slices.Contains(shells, program):
-		if s, ok := scriptOf(args, stdin); ok {
-			script(s)
-		}
-	case strings.HasPrefix(words[0], "$"):
-		// What the word stands for is not known, and often it is nothing, or a wrapper: $SUDO rm x. A default may be it: ${RM:-rm}.
-		if m := defaultWord.FindStringSubmatch(words[0]); m != nil {
-			c.Inner = append(c.Inner, command(append([]string{m[1]}, args...), stdin, depth+1))
-		}
-		if len(args) > 0 {
-			c.Inner = append(c.Inner, command(args, stdin, depth+1))
-		}
-	case program == "eval":
-		script(strings.Join(behindDashes(args), " "))
-	case program == "trap":
-		if args = behindDashes(args); len(args) > 1 {
-			script(args[0])
-		}
-	case program == "su", program == "runuser", program == "sg", program == "script":
-		if s, ok := optionC(args); ok {
-			script(s)
-		}
-	case program == "find":
-		for _, inner := range findExec(args) {
-			c.Inner = append(c.Inner, command(inner, "", depth+1))
-		}
-	case strings.EqualFold(program, "cmd"):
-		if i := slices.IndexFunc(args, func(a string) bool { return strings.EqualFold(a, "/c") || strings.EqualFold(a, "/k") }); i >= 0 {
-			script(strings.Join(args[i+1:], " "))
-		}
-	case strings.EqualFold(program, "powershell"), program == "pwsh":
-		if i := slices.IndexFunc(args, func(a string) bool { return strings.EqualFold(a, "-c") || strings.EqualFold(a, "-command") }); i >= 0 {
-			script(strings.Join(args[i+1:], " "))
-		}
-	default:
-		w, ok := wrappers[program]
-		if !ok || onlyLooks(program, args) {
-			break
-		}
-		if s, ok := splitString(program, args); ok {
-			script(s)
-			break
-		}
-		switch inner := w.strip(args); {
-		case len(inner) == 0:
-		case program == "watch" || program == "parallel" || (program == "flock" && len(inner) == 1): // run by a shell
-			script(strings.Join(inner, " "))
-		case program == "flock" && inner[0] == "-c":
-			script(strings.Join(inner[1:], " "))
-		default:
-			c.Inner = append(c.Inner, command(inner, stdin, depth+1))
-		}
-	}
-	return c
-}
-
-var defaultWord = regexp.MustCompile(`^\$\{\w+:?[-=]([\w./-]+)\}$`)
-
-// behindDashes is args without a leading --.
-func behindDashes(args []string) []string {
-	if len(args) > 0 && args[0] == "--" {
-		return args[1:]
-	}
-	return args
-}
-
-// onlyLooks reports whether the wrapper looks a command up, or lists what may be run, and runs nothing.
-func onlyLooks(program string, args []string) bool {
-	letters := map[string]string{"command": "vV", "sudo": "lvK"}[program]
-	for _, a := range args {
-		if len(a) < 2 || a[0] != '-' || a[1] == '-' {
-			break
-		}
-		if letters != "" && strings.ContainsAny(a[1:2], letters) || program == "command" && strings.ContainsAny(a, letters) {
-			return true
-		}
-	}
-	return false
-}
-
-// strip is what is left of args once options, assignments and arguments of the wrapper's own are gone.
+// strip is what is left of args once options, assignments and arguments of the wrapper's own are gone. It is nothing if one
+// of the options has the wrapper run nothing.
 func (w wrapper) strip(args []string) []string {
 	skip := w.skip
 	for len(args) > 0 {
 		a := args[0]
 		switch {
-		case a == "-" && w.assign: // env - is env -i
 		case a == "--":
 			return args[min(1+skip, len(args)):]
+		case a == "-" && w.dash:
 		case strings.HasPrefix(a, "--"):
-			if name := a[2:]; slices.Contains(w.long, name) {
-				args = args[min(1, len(args)):]
+			name, _, given := strings.Cut(a[2:], "=")
+			if name == "help" || name == "version" || slices.Contains(w.stops, name) {
+				return nil
+			}
+			if !given && (slices.Contains(w.long, name) || w.flags != nil && !slices.Contains(w.flags, name)) {
+				args = args[1:]
 			}
 		case len(a) > 1 && (a[0] == '-' || a[0] == '+'):
-			// The first option in a cluster that takes a value has the rest of the cluster, or the next argument.
-			if i := strings.IndexAny(a[1:], w.valued); w.valued != "" && i >= 0 && i == len(a)-2 {
-				args = args[min(1, len(args)):]
+			stop, value := w.cluster(a[1:])
+			if stop {
+				return nil
+			}
+			if value {
+				args = args[1:]
 			}
 		case w.assign && isAssignment(a):
 		case skip > 0:
@@ -169,6 +117,20 @@ func (w wrapper) strip(args []string) []string {
 		args = args[min(1, len(args)):]
 	}
 	return nil
+}
+
+// cluster looks at short options that are written as one. The first of them that takes a value has the rest for it, or the
+// next argument, which value reports.
+func (w wrapper) cluster(letters string) (stop, value bool) {
+	for i := range len(letters) {
+		switch {
+		case strings.IndexByte(w.stop, letters[i]) >= 0:
+			return true, false
+		case strings.IndexByte(w.valued, letters[i]) >= 0:
+			return false, i == len(letters)-1
+		}
+	}
+	return false, false
 }
 
 func isAssignment(a string) bool {
@@ -184,45 +146,12 @@ func isAssignment(a string) bool {
 	return true
 }
 
-// scriptOf is the source that a shell with these arguments runs: the argument of -c, else its input, unless it runs a file.
-func scriptOf(args []string, stdin string) (string, bool) {
-	c, input, check := false, false, false
-	for len(args) > 0 {
-		a := args[0]
-		if a == "--" || a == "-" {
-			args = args[1:]
-			break
-		}
-		if len(a) < 2 || a[0] != '-' && a[0] != '+' {
-			break
-		}
-		args = args[1:]
-		if strings.HasPrefix(a, "--") {
-			if a == "--rcfile" || a == "--init-file" {
-				args = args[min(1, len(args)):]
-			}
-			continue
-		}
-		c = c || a[0] == '-' && strings.Contains(a, "c")
-		check = check || a[0] == '-' && strings.Contains(a, "n")
-		input = input || a[0] == '-' && strings.Contains(a, "s")
-		if strings.ContainsAny(a[1:], "oO") {
-			args = args[min(1, len(args)):]
-		}
-	}
-	switch {
-	case check: // -n reads a script and does not run it
-	case c && len(args) > 0:
-		return args[0], true
-	case !c && (input || len(args) == 0) && stdin != "":
-		return stdin, true
-	}
-	return "", false
-}
-
-// optionC is the value of -c or --command.
+// optionC is the value of -c or --command, of the arguments before --.
 func optionC(args []string) (string, bool) {
 	for i, a := range args {
+		if a == "--" {
+			break
+		}
 		if v, ok := strings.CutPrefix(a, "--command="); ok {
 			return v, true
 		}
@@ -233,43 +162,69 @@ func optionC(args []string) (string, bool) {
 	return "", false
 }
 
-// splitString is what env -S runs.
-func splitString(program string, args []string) (string, bool) {
-	if program != "env" {
-		return "", false
-	}
+// option is the value of a long option, in whichever way it is written.
+func option(args []string, name string) (string, bool) {
 	for i, a := range args {
-		if v, ok := strings.CutPrefix(a, "--split-string="); ok {
-			return strings.Join(append([]string{v}, args[i+1:]...), " "), true
+		if v, ok := strings.CutPrefix(a, name+"="); ok {
+			return v, true
 		}
-		if v, ok := strings.CutPrefix(a, "-S"); ok || a == "--split-string" {
-			if a == "--split-string" {
-				v = ""
-			}
-			return strings.Join(append([]string{v}, args[i+1:]...), " "), true
-		}
-		if !strings.HasPrefix(a, "-") && !isAssignment(a) {
-			break
+		if a == name && i+1 < len(args) {
+			return args[i+1], true
 		}
 	}
 	return "", false
 }
 
-// findExec lists the commands that find runs for what it finds.
-func findExec(args []string) [][]string {
+// splitString is what env -S splits into arguments, and what comes after it.
+func splitString(args []string) (text string, rest []string, ok bool) {
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		if v, ok := strings.CutPrefix(a, "--split-string="); ok {
+			return v, args[i+1:], true
+		}
+		next := a == "--split-string"
+		if !next && len(a) > 1 && a[0] == '-' && a[1] != '-' {
+			at := strings.IndexAny(a[1:], "uCaS") + 1
+			switch {
+			case at == 0:
+			case a[at] == 'S' && at+1 < len(a):
+				return a[at+1:], args[i+1:], true
+			case a[at] == 'S':
+				next = true
+			case at+1 == len(a):
+				i++
+			}
+		}
+		if next {
+			if i+1 == len(args) {
+				return "", nil, false
+			}
+			return args[i+1], args[i+2:], true
+		}
+		if a == "--unset" || a == "--chdir" || a == "--argv0" {
+			i++
+		} else if a == "--" || !strings.HasPrefix(a, "-") && !isAssignment(a) {
+			break
+		}
+	}
+	return "", nil, false
+}
+
+// execs lists the commands that follow these options, each up to a semicolon or the + of find.
+func execs(args []string, options ...string) [][]string {
 	var all [][]string
 	for i := 0; i < len(args); i++ {
-		switch args[i] {
-		case "-exec", "-execdir", "-ok", "-okdir":
-			end := i + 1
-			for end < len(args) && args[end] != ";" && (args[end] != "+" || args[end-1] != "{}") {
-				end++
-			}
-			if end > i+1 {
-				all = append(all, args[i+1:end])
-			}
-			i = end
+		if !slices.Contains(options, args[i]) {
+			continue
 		}
+		end := i + 1
+		for end < len(args) && args[end] != ";" && (args[end] != "+" || args[end-1] != "{}") {
+			end++
+		}
+		if end > i+1 {
+			all = append(all, args[i+1:end])
+		}
+		i = end
 	}
 	return all
 }
