@@ -2,161 +2,172 @@ package workspace
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
-	"slices"
 
 	"github.com/evaltest-go/evaltest/evaltest/journal"
 )
 
-// Digest is equal for states that hold the same: paths, kinds, targets of links, executability, contents. Times do not count,
-// unless they are all that is known of a file.
-func (s Snapshot) Digest() string {
-	h := sha256.New()
-	names := make([]string, 0, len(s.entries))
-	for name := range s.entries {
-		names = append(names, name)
+// SaveChanges copies into the folder dst, which is made, what [Snapshot.Diff] calls created or modified, as it is now: with
+// modes, times and links, below the same paths. A link by an absolute path into the work folder is one into the work folder of who applies
+// the changes. Of more than limit bytes nothing is copied, and the error says how many there are; nor is anything if there is a socket, a
+// pipe or a device among it, or a file that cannot be read. After an error there is no dst, unless it was there before.
+func (w *Workspace) SaveChanges(ctx context.Context, dst string, changes []journal.Change, limit int64) error {
+	if err := w.saveChanges(ctx, dst, changes, limit); err != nil {
+		return fmt.Errorf("workspace: save changes: %w", err)
 	}
-	slices.Sort(names)
-	for _, name := range names {
-		e := s.entries[name]
-		fmt.Fprintf(h, "%q %v %v %q %x", name, e.kind, e.exec, e.link, e.hash)
-		if e.unread {
-			fmt.Fprintf(h, " %d %v", e.size, e.mod.UnixNano())
-		}
-		fmt.Fprintln(h)
-	}
-	return hex.EncodeToString(h.Sum(nil)[:12])
+	return nil
 }
 
-// SaveChanges copies into the folder dst, which is made, what [Snapshot.Diff] calls created or modified, as it is now: with
-// modes and links, below the same paths. Of more than limit bytes nothing is copied, and the error says how many there are.
-// After an error there is no dst.
-func (w *Workspace) SaveChanges(ctx context.Context, dst string, changes []journal.Change, limit int64) error {
+func (w *Workspace) saveChanges(ctx context.Context, dst string, changes []journal.Change, limit int64) error {
+	from, err := w.open()
+	if err != nil {
+		return err
+	}
+	defer from.Close()
 	var total int64
 	for _, c := range changes {
-		if fi, err := os.Lstat(w.local(c.Path)); err == nil && fi.Mode().IsRegular() && c.Kind != journal.Deleted {
+		if err := valid(c); err != nil {
+			return err
+		}
+		if fi, err := lstat(from, c.Path); err == nil && fi.Mode().IsRegular() && c.Kind != journal.Deleted {
 			total += fi.Size()
 		}
 	}
 	if total > limit {
-		return fmt.Errorf("workspace: save changes: they are %d bytes, of which at most %d are kept", total, limit)
+		return fmt.Errorf("they are %d bytes, of which at most %d are kept", total, limit)
 	}
 	if err := os.Mkdir(dst, 0o777); err != nil {
-		return fmt.Errorf("workspace: save changes: %w", err)
+		return err
 	}
-	if err := w.saveAll(ctx, dst, changes); err != nil {
-		return errors.Join(fmt.Errorf("workspace: save changes: %w", err), removeTree(dst))
+	to, err := os.OpenRoot(dst)
+	if err == nil {
+		err = (&mover{ctx: ctx, from: from, to: to, link: w.portable, left: limit}).save(changes)
+		to.Close()
 	}
-	return nil
-}
-
-func (w *Workspace) local(path string) string { return filepath.Join(w.work, filepath.FromSlash(path)) }
-
-func (w *Workspace) saveAll(ctx context.Context, dst string, changes []journal.Change) error {
-	for _, c := range changes {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if c.Kind == journal.Deleted { // its folder may have stayed
-			dir := existing(w.work, filepath.Dir(filepath.FromSlash(c.Path)))
-			if err := os.MkdirAll(filepath.Join(dst, dir), 0o777); err != nil {
-				return err
-			}
-			continue
-		}
-		to := filepath.Join(dst, filepath.FromSlash(c.Path))
-		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
-			return err
-		}
-		if err := put(w.local(c.Path), to); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// existing is the part of the folder dir, relative to root, that is there.
-func existing(root, dir string) string {
-	for dir != "." {
-		if fi, err := os.Lstat(filepath.Join(root, dir)); err == nil && fi.IsDir() {
-			break
-		}
-		dir = filepath.Dir(dir)
-	}
-	return dir
-}
-
-// put makes to what from is: a file, a link or a folder, whose entries stay as they are. What else is at to goes.
-func put(from, to string) error {
-	fi, err := os.Lstat(from)
 	if err != nil {
-		return err
+		return errors.Join(err, removeTree(dst))
 	}
-	if fi.IsDir() {
-		if err := makeDir(to); err != nil {
-			return err
-		}
-		return os.Chmod(to, fi.Mode().Perm()|0o700)
+	return nil
+}
+
+// valid is an error for a change that Diff does not make: records may have been written by others.
+func valid(c journal.Change) error {
+	if c.Path == "." || path.Clean(c.Path) != c.Path || !filepath.IsLocal(filepath.FromSlash(c.Path)) {
+		return fmt.Errorf("%q is no path of a workspace", c.Path)
 	}
-	if err := removeTree(to); err != nil {
-		return err
+	switch c.Kind {
+	case journal.Created, journal.Modified, journal.Deleted:
+		return nil
 	}
-	switch {
-	case fi.Mode()&fs.ModeSymlink != 0:
-		target, err := os.Readlink(from)
-		if err != nil {
-			return err
-		}
-		return makeLink(target, to)
-	case fi.Mode().IsRegular():
-		f, fi, err := openRegular(from)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		return writeFile(f, to, fi.Mode().Perm())
-	}
-	return fmt.Errorf("%s is neither a file, a folder nor a link", from)
+	return fmt.Errorf("%q: there is no change of kind %q", c.Path, c.Kind)
 }
 
 // ApplyChanges makes of a workspace that is filled as it was before the agent's work what it was after it: src is what
-// [Workspace.SaveChanges] saved of the same changes.
+// [Workspace.SaveChanges] saved of the same changes. Where the workspace does not hold what was deleted or modified, or holds what was
+// created, or src is not what was saved, that is an error.
 func (w *Workspace) ApplyChanges(src string, changes []journal.Change) error {
-	if err := w.applyAll(src, changes); err != nil {
+	if len(changes) == 0 {
+		return nil
+	}
+	if err := w.applyChanges(src, changes); err != nil {
 		return fmt.Errorf("workspace: apply changes: %w", err)
 	}
 	return nil
 }
 
-func (w *Workspace) applyAll(src string, changes []journal.Change) error {
-	for _, c := range slices.Backward(changes) { // what is in a folder goes before the folder
-		if c.Kind != journal.Deleted {
-			continue
-		}
-		if err := w.remove(src, c.Path); err != nil {
+func (w *Workspace) applyChanges(src string, changes []journal.Change) error {
+	to, err := w.open()
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	from, err := os.OpenRoot(src)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	for _, c := range changes {
+		if err := fits(to, from, c); err != nil {
 			return err
+		}
+	}
+	openUp(w.work) // as Reclaim has done with the one that was saved
+	m := mover{ctx: context.Background(), from: from, to: to, link: w.local, left: 1 << 62}
+	return m.apply(changes)
+}
+
+// fits is an error unless the workspace is as it was before the change, and what was saved has the outcome.
+func fits(work, saved *os.Root, c journal.Change) error {
+	if err := valid(c); err != nil {
+		return err
+	}
+	_, err := lstat(work, c.Path)
+	if c.Kind == journal.Created && err == nil {
+		return fmt.Errorf("%q was created, and is there already: the workspace is not filled as it was", c.Path)
+	}
+	if c.Kind != journal.Created && err != nil {
+		return fmt.Errorf("%q was %s, and the workspace is not filled as it was: %w", c.Path, c.Kind, err)
+	}
+	if c.Kind != journal.Deleted {
+		if _, err := lstat(saved, c.Path); err != nil {
+			return fmt.Errorf("%q was %s, and is not among what was saved: %w", c.Path, c.Kind, err)
+		}
+	}
+	return nil
+}
+
+// A mover copies between two folders. Nothing that it does leads out of them.
+type mover struct {
+	ctx      context.Context
+	from, to *os.Root
+	link     func(target string) string // where a link leads in the copy
+	left     int64                      // bytes that may still be copied
+}
+
+func (m *mover) save(changes []journal.Change) error {
+	for _, c := range changes {
+		if err := m.ctx.Err(); err != nil {
+			return err
+		}
+		dir := path.Dir(c.Path)
+		if c.Kind == journal.Deleted { // its folder may have stayed
+			for dir != "." && !isDir(m.from, dir) {
+				dir = path.Dir(dir)
+			}
+		}
+		if err := m.folder(dir); err != nil {
+			return err
+		}
+		if c.Kind != journal.Deleted {
+			if err := m.put(c.Path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (m *mover) apply(changes []journal.Change) error {
+	for _, c := range changes {
+		if c.Kind == journal.Deleted {
+			if err := m.remove(c.Path); err != nil {
+				return err
+			}
 		}
 	}
 	for _, c := range changes { // folders come before what is in them
 		if c.Kind == journal.Deleted {
 			continue
 		}
-		from, to := filepath.Join(src, filepath.FromSlash(c.Path)), w.local(c.Path)
-		if fi, err := os.Lstat(to); err == nil && !fi.IsDir() {
-			if err := os.Remove(to); err != nil {
-				return err
-			}
-		}
-		if err := makeParents(w.work, filepath.Dir(filepath.FromSlash(c.Path))); err != nil {
+		if err := m.folder(path.Dir(c.Path)); err != nil {
 			return err
 		}
-		if err := put(from, to); err != nil {
+		if err := m.put(c.Path); err != nil {
 			return err
 		}
 	}
@@ -164,34 +175,100 @@ func (w *Workspace) applyAll(src string, changes []journal.Change) error {
 }
 
 // remove removes what was deleted, and the folders above it that went with it: that are not among what was saved.
-func (w *Workspace) remove(src, path string) error {
-	if err := removeTree(w.local(path)); err != nil {
+func (m *mover) remove(name string) error {
+	if err := m.to.RemoveAll(name); err != nil {
 		return err
 	}
-	for dir := filepath.Dir(filepath.FromSlash(path)); dir != "."; dir = filepath.Dir(dir) {
-		if fi, err := os.Lstat(filepath.Join(src, dir)); err == nil && fi.IsDir() {
-			break
-		}
-		if err := os.Remove(filepath.Join(w.work, dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for dir := path.Dir(name); dir != "." && !isDir(m.from, dir); dir = path.Dir(dir) {
+		if err := m.to.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			break // there is something in it
 		}
 	}
 	return nil
 }
 
-// makeParents makes the folder dir, relative to root, whatever is in its place.
-func makeParents(root, dir string) error {
-	if dir == "." {
-		return nil
-	}
-	if err := makeParents(root, filepath.Dir(dir)); err != nil {
-		return err
-	}
-	path := filepath.Join(root, dir)
-	if fi, err := os.Lstat(path); err == nil && !fi.IsDir() {
-		if err := os.Remove(path); err != nil {
-			return err
+func isDir(root *os.Root, name string) bool {
+	fi, err := lstat(root, name)
+	return err == nil && fi.IsDir()
+}
+
+// lstat is what is at name itself, not at the end of links on the way there, which os.Root follows as long as they stay inside.
+func lstat(root *os.Root, name string) (fs.FileInfo, error) {
+	for i, r := range name {
+		if r != '/' {
+			continue
+		}
+		if fi, err := root.Lstat(name[:i]); err != nil || !fi.IsDir() {
+			return nil, &fs.PathError{Op: "lstat", Path: name, Err: fs.ErrNotExist}
 		}
 	}
-	return makeDir(path)
+	return root.Lstat(name)
+}
+
+// folder makes a folder and those above it, whatever is in their place.
+func (m *mover) folder(name string) error {
+	if name == "." || isDir(m.to, name) {
+		return nil
+	}
+	if err := m.folder(path.Dir(name)); err != nil {
+		return err
+	}
+	if err := m.to.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return m.to.Mkdir(name, 0o755)
+}
+
+// put makes of name what it is where it comes from: a file, a link or a folder, whose entries stay as they are.
+func (m *mover) put(name string) error {
+	fi, err := lstat(m.from, name)
+	if err != nil {
+		return err
+	}
+	if fi.IsDir() {
+		if err := m.folder(name); err != nil {
+			return err
+		}
+		return m.to.Chmod(name, fi.Mode().Perm()|0o700)
+	}
+	if err := m.to.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	switch {
+	case fi.Mode()&fs.ModeSymlink != 0:
+		target, err := m.from.Readlink(name)
+		if err != nil {
+			return err
+		}
+		return m.to.Symlink(m.link(target), name)
+	case fi.Mode().IsRegular():
+		return m.file(name, fi)
+	}
+	return fmt.Errorf("%q is neither a file, a folder nor a link", name)
+}
+
+func (m *mover) file(name string, listed fs.FileInfo) error {
+	in, err := m.from.OpenFile(name, openFlags, 0)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	fi, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(fi, listed) || !fi.Mode().IsRegular() {
+		return &fs.PathError{Op: "open", Path: name, Err: errNotRegular}
+	}
+	if m.left -= fi.Size(); m.left < 0 {
+		return errors.New("there are more bytes now than a moment ago")
+	}
+	out, err := m.to.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := fillFile(out, in, fi.Mode().Perm()); err != nil {
+		return err
+	}
+	return m.to.Chtimes(name, fi.ModTime(), fi.ModTime())
 }

@@ -183,6 +183,10 @@ func (t *tree) copyEntry(name string, e fs.DirEntry) error {
 			return t.unreadable(name, err)
 		}
 		defer f.Close()
+		if t.salvage && !keepsHoles && fi.Size() > maxTotal {
+			t.note("%s: left out: it has %d bytes, or says so", name, fi.Size())
+			return nil
+		}
 		if err := writeFile(f, dst, fi.Mode().Perm()); err != nil {
 			return err
 		}
@@ -231,7 +235,17 @@ func writeFile(src io.Reader, dst string, mode fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(f, src)
+	return fillFile(f, src, mode)
+}
+
+// fillFile copies src to f, which is new, and closes it.
+func fillFile(f *os.File, src io.Reader, mode fs.FileMode) error {
+	var err error
+	if from, ok := src.(*os.File); ok {
+		err = copyHoles(f, from)
+	} else {
+		_, err = io.Copy(f, src)
+	}
 	if err == nil {
 		err = f.Chmod(mode) // as asked, whatever the umask
 	}
@@ -239,6 +253,35 @@ func writeFile(src io.Reader, dst string, mode fs.FileMode) error {
 		err = cerr
 	}
 	return err
+}
+
+// copyHoles copies a file. Where the system says what in it is a hole, it is one in the copy: an agent can make a file of
+// terabytes that takes no room.
+func copyHoles(to, from *os.File) error {
+	fi, err := from.Stat()
+	if err != nil {
+		return err
+	}
+	for at := int64(0); at < fi.Size(); {
+		start, end, err := nextData(from, at, fi.Size())
+		if err != nil { // nothing has been copied: this is no system or file to ask
+			_, err = io.Copy(to, from)
+			return err
+		}
+		if start < end {
+			if _, err := from.Seek(start, io.SeekStart); err != nil {
+				return err
+			}
+			if _, err := to.Seek(start, io.SeekStart); err != nil {
+				return err
+			}
+			if _, err := io.CopyN(to, from, end-start); err != nil && !errors.Is(err, io.EOF) { // it may have become shorter
+				return err
+			}
+		}
+		at = max(end, at+1)
+	}
+	return to.Truncate(fi.Size())
 }
 
 // clear removes what is at path, if it is no folder, so that nothing is written through a link.

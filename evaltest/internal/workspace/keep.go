@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -36,7 +37,7 @@ func (w *Workspace) keep(dest string, rename func(from, to string) error) error 
 	if err := os.MkdirAll(filepath.Dir(dest), 0o777); err != nil {
 		return err
 	}
-	if _, err := os.Lstat(w.work); err != nil {
+	if err := w.check(); err != nil {
 		return err
 	}
 	openUp(w.work)
@@ -59,8 +60,16 @@ func (w *Workspace) keep(dest string, rename func(from, to string) error) error 
 	return nil
 }
 
-// Remove removes all of the workspace, folders without permissions included. A second call does nothing.
+// Remove removes all of the workspace, folders without permissions included. A second call does nothing. What the agent put in
+// its place is not ours to remove, unless [Workspace.Reclaim] made it ours.
 func (w *Workspace) Remove() error {
+	_, err := os.Lstat(w.root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if ok, err := w.ours(); !ok {
+		return fmt.Errorf("workspace: remove: %s is not the folder any more that was made for the workspace, and stays: %w", w.root, cmp.Or(err, fs.ErrExist))
+	}
 	if err := removeTree(w.root); err != nil {
 		return fmt.Errorf("workspace: remove: %w", err)
 	}

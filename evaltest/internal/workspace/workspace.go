@@ -15,7 +15,10 @@ import (
 type Workspace struct {
 	root, work, home, temp string
 
+	budget int64 // bytes that a snapshot reads
+
 	mu    sync.Mutex
+	self  os.FileInfo // of root, as it was made
 	notes []string
 }
 
@@ -48,9 +51,6 @@ func newIn(base string) (*Workspace, error) {
 }
 
 func setUp(root string) (*Workspace, error) {
-	if err := writeOwner(root); err != nil {
-		return nil, err
-	}
 	// The agent reports paths as the system resolves them: /private/tmp on macOS. Ours must be the same.
 	root, err := filepath.EvalSymlinks(root)
 	if err != nil {
@@ -59,13 +59,25 @@ func setUp(root string) (*Workspace, error) {
 	w := &Workspace{
 		root: root,
 		work: filepath.Join(root, "work"), home: filepath.Join(root, "home"), temp: filepath.Join(root, "tmp"),
+		budget: maxTotal,
+	}
+	if err := w.furnish(); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// furnish fills the workspace's folder, which is new.
+func (w *Workspace) furnish() error {
+	if err := writeOwner(w.root); err != nil {
+		return err
 	}
 	for _, d := range []string{w.work, w.home, w.temp} {
 		if err := os.Mkdir(d, 0o755); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return w, nil
+	return w.identify()
 }
 
 // Dir is where the agent works. All paths are absolute and free of symbolic links.
