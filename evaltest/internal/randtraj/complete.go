@@ -31,7 +31,12 @@ func Resume(rng *rand.Rand, tr *agents.Trajectory) *Maker {
 // Complete is one of the ways in which the trajectory may go on and end: at once, with its open calls ending in whatever way, with
 // much more of anything, with just what would tip a verdict. Calls may be open at its end.
 func Complete(rng *rand.Rand, tr *agents.Trajectory) *agents.Trajectory {
-	m := Resume(rng, tr)
+	return Resume(rng, tr).Finish()
+}
+
+// Finish goes on with the trajectory, and ends it, in one of the ways of Complete.
+func (m *Maker) Finish() *agents.Trajectory {
+	rng := m.rng
 	switch rng.IntN(8) {
 	case 0: // cut here
 		return m.tr
@@ -91,6 +96,17 @@ func (m *Maker) Settle(end func(agents.ToolCall) agents.Status) {
 
 // Everything has the agent do all that the lists of this package hold, in random order, and spend a lot.
 func (m *Maker) Everything() {
+	if m.Words != nil {
+		for range 10 + m.rng.IntN(20) {
+			m.dispatch(m.Call())
+			if m.rng.IntN(2) == 0 {
+				m.settle(len(m.open)-1, m.status())
+			}
+		}
+		m.say()
+		m.spend()
+		return
+	}
 	var calls []agents.ToolCall
 	add := func(c agents.ToolCall) {
 		c.ID = m.Call().ID + strings.Repeat("x", len(calls))

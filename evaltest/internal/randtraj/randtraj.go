@@ -37,6 +37,9 @@ var Start = time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
 
 // A Maker makes a trajectory, event by event.
 type Maker struct {
+	// Words, when not nil, is what the agent does and says, in place of the lists of this package.
+	Words *Vocabulary
+
 	rng *rand.Rand
 	tr  *agents.Trajectory
 	now time.Time
@@ -49,6 +52,13 @@ type Maker struct {
 	calls   int
 	answers int
 	answer  string // id of the answer under way on the main thread
+}
+
+// A Vocabulary is what an agent may do, say and spend. Each function gives something at random.
+type Vocabulary struct {
+	Call  func(*rand.Rand) agents.ToolCall // its id and its parent do not count
+	Text  func(*rand.Rand) string
+	Spend func(*rand.Rand) agents.Usage
 }
 
 // NewMaker makes a trajectory of a random shape, empty so far.
@@ -135,7 +145,13 @@ func (m *Maker) thread() string { return pick(m.rng, m.threads) }
 // Call is a random call that was not made before.
 func (m *Maker) Call() agents.ToolCall {
 	m.calls++
-	c := agents.ToolCall{ID: fmt.Sprintf("c%d-%d", m.calls, m.tr.Len()), Parent: m.thread(), Kind: pick(m.rng, agents.Kinds)}
+	id := fmt.Sprintf("c%d-%d", m.calls, m.tr.Len())
+	if m.Words != nil {
+		c := m.Words.Call(m.rng)
+		c.ID, c.Parent = id, m.thread()
+		return c
+	}
+	c := agents.ToolCall{ID: id, Parent: m.thread(), Kind: pick(m.rng, agents.Kinds)}
 	if m.rng.IntN(2) == 0 {
 		c.Kind = pick(m.rng, []agents.Kind{agents.Execute, agents.Skill, agents.Edit})
 	}
@@ -188,10 +204,18 @@ func (m *Maker) settle(i int, s agents.Status) {
 
 func (m *Maker) say() {
 	thread := m.thread()
-	m.add(agents.Say(pick(m.rng, Texts)).In(m.next(thread)).Under(thread))
+	text := pick(m.rng, Texts)
+	if m.Words != nil {
+		text = m.Words.Text(m.rng)
+	}
+	m.add(agents.Say(text).In(m.next(thread)).Under(thread))
 }
 
 func (m *Maker) spend() {
+	if m.Words != nil {
+		m.add(agents.Spent(m.Words.Spend(m.rng)).Under(m.thread()))
+		return
+	}
 	u := agents.Usage{InputTokens: int64(m.rng.IntN(100)), OutputTokens: int64(m.rng.IntN(100)), CachedTokens: int64(m.rng.IntN(100))}
 	if m.rng.IntN(2) == 0 {
 		u.Cost = float64(m.rng.IntN(100)) / 1000

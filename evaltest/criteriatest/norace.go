@@ -1,0 +1,5 @@
+//go:build !race
+
+package criteriatest
+
+const raceEnabled = false
