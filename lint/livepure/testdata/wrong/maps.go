@@ -1,0 +1,91 @@
+package wrong
+
+import (
+	"strings"
+
+	"github.com/evaltest-go/evaltest/agents"
+	"github.com/evaltest-go/evaltest/evaltest"
+)
+
+func perTool(tr *agents.Trajectory) map[string]int {
+	return agents.Fold(tr, key{"per tool"}, func(s map[string]int, e agents.Event) map[string]int {
+		if s == nil {
+			s = map[string]int{}
+		}
+		if e.Kind == agents.EventCall {
+			s[e.Call.Name]++
+		}
+		return s
+	})
+}
+
+type either struct{ base }
+
+func (c *either) LiveVerdict(tr *agents.Trajectory) evaltest.Verdict {
+	for tool, n := range perTool(tr) { // want `ranges over a map and lets the element that happens to come first decide between results; go over the keys in order`
+		if tool == "rm" && n > 2 {
+			return evaltest.Failed
+		}
+		if n > 5 {
+			return evaltest.Passed
+		}
+	}
+	return evaltest.Undecided
+}
+
+type favourite struct{ base }
+
+func (c *favourite) LiveVerdict(tr *agents.Trajectory) evaltest.Verdict {
+	return failIf(busiest(perTool(tr)) == "rm") // want `calls busiest, which ranges over a map and takes the element that happens to come first`
+}
+
+func busiest(m map[string]int) string {
+	for tool, n := range m {
+		if n > 3 {
+			return tool
+		}
+	}
+	return ""
+}
+
+type lastTool struct{ base }
+
+func (c *lastTool) LiveVerdict(tr *agents.Trajectory) evaltest.Verdict {
+	last := ""
+	for tool := range perTool(tr) { // want `ranges over a map and keeps the element that happens to come last`
+		last = tool
+	}
+	return failIf(last == "rm")
+}
+
+type lastBusy struct{ base }
+
+func (c *lastBusy) LiveVerdict(tr *agents.Trajectory) evaltest.Verdict {
+	last := ""
+	for tool, n := range perTool(tr) { // want `keeps the element that happens to come last`
+		if n > 1 {
+			last = tool
+		}
+	}
+	return failIf(last == "rm")
+}
+
+type firstOfKeys struct{ base }
+
+func (c *firstOfKeys) LiveVerdict(tr *agents.Trajectory) evaltest.Verdict {
+	var tools []string
+	for tool := range perTool(tr) { // want `takes elements by their place without sorting them`
+		tools = append(tools, tool)
+	}
+	return failIf(len(tools) > 0 && tools[0] == "rm")
+}
+
+type joined struct{ base }
+
+func (c *joined) LiveVerdict(tr *agents.Trajectory) evaltest.Verdict {
+	var tools []string
+	for tool := range perTool(tr) { // want `takes elements by their place without sorting them`
+		tools = append(tools, tool)
+	}
+	return failIf(strings.Join(tools, ",") == "read,write")
+}
