@@ -21,6 +21,7 @@ import (
 	"github.com/evaltest-go/evaltest/evaltest"
 	"github.com/evaltest-go/evaltest/evaltest/journal"
 	"github.com/evaltest-go/evaltest/evaltest/report"
+	"github.com/evaltest-go/evaltest/internal/outside"
 )
 
 // suite is three packages of evals, built, as the go command would run them.
@@ -48,9 +49,9 @@ var suiteOnce = sync.OnceValues(func() (*suite, error) {
 		return nil, err
 	}
 	s := &suite{dir: dir}
-	environ, err := moduleEnv()
+	environ, err := outside.Env()
 	if err == nil {
-		err = errors.Join(writeModule(s.dir), os.CopyFS(s.dir, os.DirFS(filepath.Join("testdata", "crash"))))
+		err = errors.Join(outside.Module(s.dir, "example.com/m"), os.CopyFS(s.dir, os.DirFS(filepath.Join("testdata", "crash"))))
 	}
 	if err != nil {
 		return nil, err

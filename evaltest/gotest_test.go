@@ -5,15 +5,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"strings"
 	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/stretchr/testify/require"
 
 	"github.com/evaltest-go/evaltest/evaltest/journal"
+	"github.com/evaltest-go/evaltest/internal/outside"
 )
 
 // Life inside the real `go test`: each script is a small module of evals, run as its author would.
@@ -22,65 +20,17 @@ func TestInsideGoTest(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds test binaries")
 	}
-	environ, err := moduleEnv()
-	require.NoError(t, err)
 
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "gotest"),
 		RequireExplicitExec: true,
 		UpdateScripts:       *update,
-		Setup: func(env *testscript.Env) error {
-			for _, kv := range environ {
-				name, value, _ := strings.Cut(kv, "=")
-				env.Setenv(name, value)
-			}
-			env.Cd = filepath.Join(env.WorkDir, "m")
-			return writeModule(env.Cd)
-		},
+		Setup:               outside.Script,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"run":       printRun,
 			"gotestsum": runGotestsum,
 		},
 	})
-}
-
-// writeModule begins the module of an author in dir: its go.mod requires this very tree.
-func writeModule(dir string) error {
-	root, err := filepath.Abs("..")
-	if err != nil {
-		return err
-	}
-	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
-	if err != nil {
-		return err
-	}
-	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
-	if err != nil {
-		return err
-	}
-	requires := regexp.MustCompile(`(?s)\nrequire \(.*?\n\)`).FindAllString(string(mod), -1)
-	text := fmt.Sprintf("module example.com/m\n\ngo 1.26.0\n\nrequire github.com/evaltest-go/evaltest v0.0.0\n\nreplace github.com/evaltest-go/evaltest => %s\n%s\n",
-		root, strings.Join(requires, "\n"))
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(text), 0o666); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, "go.sum"), sum, 0o666)
-}
-
-// moduleEnv is the environment that the go command needs in such a module: what is built and downloaded already serves it.
-func moduleEnv() ([]string, error) {
-	out, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()
-	if err != nil {
-		return nil, fmt.Errorf("go env: %w", err)
-	}
-	caches := strings.Split(strings.TrimSpace(string(out)), "\n")
-	return []string{
-		"GOCACHE=" + caches[0], "GOMODCACHE=" + caches[1],
-		"GOPROXY=off", "GOFLAGS=-mod=mod -buildvcs=false", "GONOSUMDB=*", "GOTOOLCHAIN=local",
-	}, nil
 }
 
 // printRun prints what is on disk of the runs in a directory, for stdout and cmp: `run DIR`, or with `run -all DIR` those in all folders of it.

@@ -453,7 +453,7 @@ func TestLateEventsChangeNothing(t *testing.T) {
 }
 
 // careless is an agent that asks its model once, and calls it a normal end whatever came of it.
-type careless struct{ moody }
+type careless struct{}
 
 func (*careless) Info() agents.Info {
 	return agents.Info{Name: "careless", Live: true, Wire: agents.AnthropicMessages}

@@ -17,6 +17,7 @@ import (
 	"github.com/evaltest-go/evaltest/agents"
 	"github.com/evaltest-go/evaltest/evaltest"
 	"github.com/evaltest-go/evaltest/evaltest/criteria"
+	"github.com/evaltest-go/evaltest/internal/outside"
 )
 
 // parts is an eval of which each part can be changed by itself.
@@ -171,9 +172,9 @@ func resumeModule(t *testing.T) func(env ...string) string {
 		t.Skip("builds a test binary")
 	}
 	dir := t.TempDir()
-	require.NoError(t, writeModule(dir))
+	require.NoError(t, outside.Module(dir, "example.com/m"))
 	require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "resume"))))
-	environ, err := moduleEnv()
+	environ, err := outside.Env()
 	require.NoError(t, err)
 	return func(env ...string) string {
 		cmd := exec.Command("go", "test", "-count=1", "-v", "./...")

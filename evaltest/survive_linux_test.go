@@ -21,6 +21,7 @@ import (
 	"github.com/evaltest-go/evaltest/agents/transcript"
 	"github.com/evaltest-go/evaltest/evaltest"
 	"github.com/evaltest-go/evaltest/evaltest/journal"
+	"github.com/evaltest-go/evaltest/internal/outside"
 )
 
 // These tests run an eval in the real `go test`, end it in every way that people and CI systems do while its agent is at work,
@@ -82,9 +83,9 @@ func TestNothingSurvivesAnEval(t *testing.T) {
 		t.Skip("builds test binaries")
 	}
 	module := t.TempDir()
-	require.NoError(t, writeModule(module))
+	require.NoError(t, outside.Module(module, "example.com/m"))
 	require.NoError(t, os.CopyFS(module, os.DirFS(filepath.Join("testdata", "survive"))))
-	environ, err := moduleEnv()
+	environ, err := outside.Env()
 	require.NoError(t, err)
 	build := exec.Command("go", "test", "-run=NONE", ".") // or each run would compile the same packages
 	build.Dir, build.Env = module, append(os.Environ(), environ...)

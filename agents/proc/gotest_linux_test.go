@@ -14,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/evaltest-go/evaltest/internal/outside"
 )
 
 // These tests run the real `go test` on a small module, and end it in the ways that people and CI systems do.
@@ -93,27 +95,10 @@ var hangDir = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	hangDirs = append(hangDirs, dir)
-	root, err := filepath.Abs("../..")
-	if err != nil {
+	if err := outside.Module(dir, "example.com/hang"); err != nil {
 		return "", err
-	}
-	version, err := exec.Command("go", "list", "-m", "-f", "{{.Version}}", "golang.org/x/sys").Output()
-	if err != nil {
-		return "", fmt.Errorf("go list: %w", err)
-	}
-	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
-	if err != nil {
-		return "", err
-	}
-	files := map[string]string{
-		"go.mod": fmt.Sprintf("module example.com/hang\n\ngo 1.26.0\n\nrequire (\n\tgithub.com/evaltest-go/evaltest v0.0.0\n\tgolang.org/x/sys %s // indirect\n)\n\nreplace github.com/evaltest-go/evaltest => %s\n",
-			strings.TrimSpace(string(version)), root),
-		"go.sum": string(sum),
 	}
 	for name, text := range hangModule {
-		files[name] = text
-	}
-	for name, text := range files {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			return "", err

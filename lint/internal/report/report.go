@@ -33,7 +33,9 @@ func Diagnostic(pass *analysis.Pass, d analysis.Diagnostic) {
 	if meant(pass, d.Pos) {
 		return
 	}
-	if !Hosted {
+	if Hosted {
+		d.Related = nil // it would make a finding of each, which no comment at the first one silences
+	} else {
 		d.Message = pass.Analyzer.Name + ": " + d.Message
 	}
 	pass.Report(d)
