@@ -19,6 +19,8 @@ import (
 )
 
 // A mistake in how evaltest is used ends the test at the author's line, and says what to do.
+//
+//nolint:evaltest // the mistakes are what is tested
 func TestMisuseIsReportedAtTheAuthorsLine(t *testing.T) {
 	t.Parallel()
 	pass := scored(evaltest.PassIf(true))

@@ -17,6 +17,7 @@ import (
 	"github.com/evaltest-go/evaltest/lint/livepair"
 	"github.com/evaltest-go/evaltest/lint/livepolarity"
 	"github.com/evaltest-go/evaltest/lint/livepure"
+	"github.com/evaltest-go/evaltest/lint/stopwhen"
 )
 
 // Settings are the options of all analyzers, by name. The zero value runs all of them as most projects want them.
@@ -27,6 +28,7 @@ type Settings struct {
 	Livepair     livepair.Options     `json:"livepair"`
 	Livepolarity livepolarity.Options `json:"livepolarity"`
 	Livepure     livepure.Options     `json:"livepure"`
+	Stopwhen     stopwhen.Options     `json:"stopwhen"`
 }
 
 // Analyzers are those that the settings leave enabled.
@@ -39,6 +41,7 @@ func all(s Settings) []*analysis.Analyzer {
 		livepair.New(s.Livepair),
 		livepolarity.New(s.Livepolarity),
 		livepure.New(s.Livepure),
+		stopwhen.New(s.Stopwhen),
 	}
 }
 

@@ -40,7 +40,7 @@ func analyze(t *testing.T, s lint.Settings, pkgs []*packages.Package) (found []s
 			found = append(found, fmt.Sprintf("%v: %v", act, act.Err))
 		}
 		for _, d := range act.Diagnostics {
-			found = append(found, fmt.Sprintf("%s: %s: %s", act.Package.Fset.Position(d.Pos), d.Category, d.Message))
+			found = append(found, fmt.Sprintf("%s: %s", act.Package.Fset.Position(d.Pos), d.Message))
 		}
 	}
 	return found, len(pkgs) - len(skipped)

@@ -69,11 +69,25 @@ func (r *Result) loadAlloc(a *ssa.Alloc, path []int, typ types.Type, busy map[ss
 		}
 	}
 	if names.IsVerdict(typ) || names.IsPolarity(typ) {
-		if len(path) == 0 || len(all) == 0 {
+		if len(path) == 0 && !initialized(a) || len(all) == 0 {
 			all = append(all, exactly(0)) // as it began
 		}
 	}
 	return union(all)
+}
+
+// initialized reports whether a variable is set before anything looks at it.
+func initialized(a *ssa.Alloc) bool {
+	instrs := a.Block().Instrs
+	for _, instr := range instrs[slices.Index(instrs, ssa.Instruction(a))+1:] {
+		for _, op := range instr.Operands(nil) {
+			if *op == ssa.Value(a) {
+				store, ok := instr.(*ssa.Store)
+				return ok && store.Addr == ssa.Value(a)
+			}
+		}
+	}
+	return false
 }
 
 // built is what a criterion declares whose struct is made here: what its type says, given what is in its fields.

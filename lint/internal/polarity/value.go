@@ -139,7 +139,7 @@ func (r *Result) follow(v ssa.Value, busy map[ssa.Value]bool) *Expr {
 	switch v := v.(type) {
 	case *ssa.Const:
 		if v.Value == nil || !names.IsPolarity(v.Type()) && !names.IsVerdict(v.Type()) {
-			return nil
+			return r.ofType(v.Type()) // a struct without anything in it
 		}
 		return exactly(v.Int64())
 	case *ssa.Parameter:

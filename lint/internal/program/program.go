@@ -13,6 +13,7 @@ package program
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"reflect"
 	"strings"
@@ -54,6 +55,9 @@ type Program struct {
 	once  sync.Once // of what follows; analyzers of one package may run side by side
 	funcs []*ssa.Function
 	byObj map[*types.Func]*ssa.Function
+
+	onceCalls sync.Once
+	calls     map[token.Pos]*ast.CallExpr // by their parenthesis
 
 	onceUses sync.Once
 	uses     map[*types.Func][]ssa.Instruction
