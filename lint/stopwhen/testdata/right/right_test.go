@@ -96,8 +96,8 @@ func TestAlike(t *testing.T) {
 	e.StopWhen(evaltest.Pass, criteria.CommandExecuted("go vet").Min(2))
 	e.StopWhen(evaltest.Fail, counter()) // each counts for itself
 	e.StopWhen(evaltest.Fail, counter())
-	e.Expect(criteria.FileExists("a"))
-	e.Expect(criteria.FileExists("a")) // nothing is armed
+	e.Expect(criteria.CommandExecuted("a"))
+	e.Expect(criteria.CommandExecuted("a")) // nothing is armed
 	e.Run("Go.")
 }
 
