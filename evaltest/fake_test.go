@@ -2,8 +2,10 @@ package evaltest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -140,8 +142,11 @@ type file struct{ path string }
 func (c *file) String() string { return c.path + " exists" }
 
 func (c *file) Grade(_ context.Context, t *evaltest.Trial) (evaltest.Score, error) {
-	if _, err := os.Stat(filepath.Join(t.Dir, c.path)); err != nil {
+	switch _, err := os.Stat(filepath.Join(t.Dir, c.path)); {
+	case errors.Is(err, fs.ErrNotExist):
 		return evaltest.PassIf(false).Because("%s is not there", c.path), nil
+	case err != nil:
+		return evaltest.Score{}, err
 	}
 	return evaltest.PassIf(true), nil
 }
