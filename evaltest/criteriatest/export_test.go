@@ -1,15 +1,20 @@
 package criteriatest
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/evaltest-go/evaltest/evaltest"
 )
 
-// Violations is what Run would report, by rule.
+// Violations is what Run would report, in a test of the package that declares the criterion, by rule.
 func Violations(t *testing.T, newCriterion func() evaltest.LiveCriterion, constructs bool, opts ...Option) map[string]*Violation {
 	t.Helper()
-	s, err := newSession(newCriterion, constructs, opts, callSite{pkg: "github.com/evaltest-go/evaltest/evaltest/criteriatest_test"})
+	declared := reflect.TypeOf(newCriterion())
+	if declared.Kind() == reflect.Pointer {
+		declared = declared.Elem()
+	}
+	s, err := newSession(newCriterion, constructs, opts, callSite{pkg: declared.PkgPath()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,4 +34,8 @@ func Rules() []string {
 	return names
 }
 
+// Explanation is what a rule says.
+func Explanation(rule string) string { return explanation(rule) }
+
+// RaceEnabled says that the race detector is at work.
 const RaceEnabled = raceEnabled

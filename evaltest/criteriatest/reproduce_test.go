@@ -15,6 +15,7 @@ import (
 
 	"github.com/evaltest-go/evaltest/evaltest"
 	"github.com/evaltest-go/evaltest/evaltest/criteriatest"
+	"github.com/evaltest-go/evaltest/evaltest/criteriatest/testdata/wrong"
 )
 
 // The tests that violations come with compile, and fail.
@@ -33,13 +34,12 @@ func TestReproductions(t *testing.T) {
 	kinds := map[string]int{}
 	var names []string
 	function := regexp.MustCompile(`func Test\w+\(`)
-	for _, w := range wrongs {
-		if w.global {
+	for _, c := range wrong.Cases() {
+		if _, live := c.New().(evaltest.LiveCriterion); !live || c.Global || c.Made { // one value does not show it
 			continue
 		}
-		c := w.c(t)
-		for rule, v := range criteriatest.Violations(t, func() evaltest.LiveCriterion { return c }, w.made, w.opts...) {
-			if v.Reproduction == "" || strings.Contains(v.Reproduction, "= nil // put") || rule != strings.Fields(w.rules)[0] {
+		for rule, v := range violations(t, c) {
+			if v.Reproduction == "" || strings.Contains(v.Reproduction, "= nil // put") || rule != strings.Fields(c.Rules)[0] {
 				continue
 			}
 			name := fmt.Sprintf("TestReproduced%d", len(names))
@@ -48,7 +48,7 @@ func TestReproductions(t *testing.T) {
 			}
 			names = append(names, name)
 			kinds[rule]++
-			fmt.Fprintf(&tests, "// %s\n%s\n", w.name, function.ReplaceAllString(v.Reproduction, "func "+name+"("))
+			fmt.Fprintf(&tests, "// %s\n%s\n", c.Name, function.ReplaceAllString(v.Reproduction, "func "+name+"("))
 		}
 	}
 	for _, rule := range criteriatest.Rules() {
@@ -56,7 +56,7 @@ func TestReproductions(t *testing.T) {
 			assert.NotZero(t, kinds[rule], "no reproduction for the rule %s", rule)
 		}
 	}
-	source := "package criteriatest_test\n\nimport (\n"
+	source := "package wrong\n\nimport (\n"
 	for path, used := range map[string]string{
 		"testing": "testing.", "strings": "strings.", "unicode": "unicode.", "sync": "sync.", "time": "time.", "testing/synctest": "synctest.",
 		"encoding/json": "json.", "github.com/evaltest-go/evaltest/agents": "agents.", "github.com/evaltest-go/evaltest/evaltest": "evaltest.",
@@ -68,14 +68,14 @@ func TestReproductions(t *testing.T) {
 	source += ")\n\n" + tests.String()
 
 	dir := t.TempDir()
-	here, err := filepath.Abs("zz_reproduced_test.go")
+	here, err := filepath.Abs(filepath.Join("testdata", "wrong", "reproduced_test.go"))
 	require.NoError(t, err)
 	file, overlay := filepath.Join(dir, "reproduced.go"), filepath.Join(dir, "overlay.json")
 	require.NoError(t, os.WriteFile(file, []byte(source), 0o600))
 	plan, err := json.Marshal(map[string]any{"Replace": map[string]string{here: file}})
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(overlay, plan, 0o600))
-	out, err := exec.Command("go", "test", "-overlay", overlay, "-vet=off", "-count=1", "-v", "-run", "^TestReproduced", ".").CombinedOutput()
+	out, err := exec.Command("go", "test", "-overlay", overlay, "-vet=off", "-count=1", "-v", "-run", "^TestReproduced", "./testdata/wrong").CombinedOutput()
 	require.Error(t, err, "%s", out)
 	for _, name := range names {
 		if strings.HasPrefix(name, "Test") {

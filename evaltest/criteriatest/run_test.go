@@ -1,7 +1,6 @@
 package criteriatest_test
 
 import (
-	"bytes"
 	"context"
 	"flag"
 	"os"
@@ -18,6 +17,8 @@ import (
 	"github.com/evaltest-go/evaltest/evaltest"
 	"github.com/evaltest-go/evaltest/evaltest/criteria"
 	"github.com/evaltest-go/evaltest/evaltest/criteriatest"
+	"github.com/evaltest-go/evaltest/evaltest/criteriatest/testdata/parts"
+	"github.com/evaltest-go/evaltest/evaltest/criteriatest/testdata/wrong"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -26,32 +27,25 @@ var update = flag.Bool("update", false, "write the golden files")
 func TestViolationsAreReadable(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
-		"pending.golden":  criteriatest.Check(pendingPass{}),
-		"reopened.golden": criteriatest.Check(lastTest{}),
+		"pending.golden":  criteriatest.Check(wrong.PendingPass{}),
+		"reopened.golden": criteriatest.Check(wrong.LastTest{}),
 	} {
 		require.Error(t, err)
-		file := filepath.Join("testdata", name)
-		got := []byte(err.Error() + "\n")
-		if *update {
-			require.NoError(t, os.WriteFile(file, got, 0o644))
-		}
-		want, err := os.ReadFile(file)
-		require.NoError(t, err)
-		assert.Equal(t, string(bytes.ReplaceAll(want, []byte("\r\n"), []byte("\n"))), string(got))
+		golden(t, filepath.Join("testdata", name), err.Error()+"\n")
 	}
 }
 
 // Each violation can be had as a value.
 func TestErrorHoldsViolations(t *testing.T) {
 	t.Parallel()
-	err := criteriatest.Check(pendingPass{})
+	err := criteriatest.Check(wrong.PendingPass{})
 	var v *criteriatest.Violation
 	require.ErrorAs(t, err, &v)
 	assert.Equal(t, "sound", v.Rule)
 	assert.Equal(t, "go test is run", v.Criterion)
 	require.NotNil(t, v.Trajectory)
-	assert.Equal(t, evaltest.Passed, pendingPass{}.LiveVerdict(v.Trajectory.Prefix(v.At)))
-	s, err := pendingPass{}.Grade(t.Context(), &evaltest.Trial{Trajectory: v.Trajectory})
+	assert.Equal(t, evaltest.Passed, wrong.PendingPass{}.LiveVerdict(v.Trajectory.Prefix(v.At)))
+	s, err := wrong.PendingPass{}.Grade(t.Context(), &evaltest.Trial{Trajectory: v.Trajectory})
 	assert.True(t, err != nil || s.Cmp(evaltest.PassIf(true)) != 0)
 }
 
@@ -59,11 +53,11 @@ func TestErrorHoldsViolations(t *testing.T) {
 func TestChild(t *testing.T) {
 	switch os.Getenv("CRITERIATEST_CHILD") {
 	case "concurrent":
-		criteriatest.Run(t, &heldInField{})
+		criteriatest.Run(t, &wrong.HeldInField{})
 	case "sound":
-		criteriatest.RunFunc(t, func() evaltest.LiveCriterion { return pendingPass{} })
+		criteriatest.RunFunc(t, func() evaltest.LiveCriterion { return wrong.PendingPass{} })
 	case "pure":
-		criteriatest.Run(t, mapOrder{})
+		criteriatest.Run(t, wrong.MapOrder{})
 	default:
 		t.Skip("it is run by other tests")
 	}
@@ -120,7 +114,7 @@ func TestRace(t *testing.T) {
 }
 
 // secret is decided by what nobody could guess.
-type secret struct{ tested }
+type secret struct{}
 
 type secretKey struct{}
 
@@ -132,12 +126,13 @@ func (secret) hidden(c agents.ToolCall) bool {
 	return sum == 550_200
 }
 
+func (secret) String() string                    { return "the door is opened" }
+func (secret) StopPolarities() evaltest.Polarity { return evaltest.Pass }
 func (c secret) LiveVerdict(tr *agents.Trajectory) evaltest.Verdict {
-	return passIf(tr.Tally(secretKey{}, c.hidden).Ran() > 0)
+	return parts.PassIf(tr.Tally(secretKey{}, c.hidden).Ran() > 0)
 }
-
 func (c secret) Grade(_ context.Context, trial *evaltest.Trial) (evaltest.Score, error) {
-	return atLeastOne(trial.Trajectory.Tally(secretKey{}, c.hidden))
+	return parts.AtLeastOne(trial.Trajectory.Tally(secretKey{}, c.hidden))
 }
 
 // Where the generator does not find what a criterion looks at, it says so, and the author can give it: calls, or transcripts.
@@ -163,23 +158,23 @@ func TestWhatCannotBeGuessedIsGiven(t *testing.T) {
 // What cannot be checked is an error that says why.
 func TestMisuse(t *testing.T) {
 	t.Parallel()
-	var missing *counterInField
+	var missing *wrong.CounterInField
 	assert.ErrorContains(t, criteriatest.Check(nil), "it is nil")
 	assert.ErrorContains(t, criteriatest.Check(missing), "it is nil")
 	assert.ErrorContains(t, criteriatest.CheckFunc(nil), "the constructor is nil")
 	assert.ErrorContains(t, criteriatest.Check(criteria.CommandMatches("(")), "missing closing")
-	assert.ErrorContains(t, criteriatest.Check(tested{}, criteriatest.Cases(0)), "one at least")
-	assert.ErrorContains(t, criteriatest.Check(tested{}, criteriatest.Limit(-1)), "give them some time")
-	assert.ErrorContains(t, criteriatest.Check(tested{}, criteriatest.Transcripts(os.DirFS(t.TempDir()))), "no file *.jsonl")
+	assert.ErrorContains(t, criteriatest.Check(secret{}, criteriatest.Cases(0)), "one at least")
+	assert.ErrorContains(t, criteriatest.Check(secret{}, criteriatest.Limit(-1)), "give them some time")
+	assert.ErrorContains(t, criteriatest.Check(secret{}, criteriatest.Transcripts(os.DirFS(t.TempDir()))), "no file *.jsonl")
 	bad := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(bad, "a.jsonl"), []byte("nothing\n"), 0o600))
-	assert.ErrorContains(t, criteriatest.Check(tested{}, criteriatest.Transcripts(os.DirFS(bad))), "a.jsonl")
+	assert.ErrorContains(t, criteriatest.Check(secret{}, criteriatest.Transcripts(os.DirFS(bad))), "a.jsonl")
 }
 
 // A check with the same seed finds the same.
 func TestChecksAreRepeatable(t *testing.T) {
 	t.Parallel()
-	for _, c := range []evaltest.LiveCriterion{lastTest{}, share{}, openIsZero{}} {
+	for _, c := range []evaltest.LiveCriterion{wrong.LastTest{}, wrong.Share{}, wrong.OpenIsZero{}} {
 		a, b := criteriatest.Check(c, criteriatest.Seed(5)), criteriatest.Check(c, criteriatest.Seed(5))
 		require.Error(t, a)
 		assert.Equal(t, a.Error(), b.Error())

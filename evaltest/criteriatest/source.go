@@ -15,12 +15,15 @@ import (
 	"github.com/evaltest-go/evaltest/evaltest"
 )
 
-// source collects the literals in the source of the methods of a criterion, in what they call in their own package, and in the
-// functions that the criterion holds. Where the source is not at hand, as in a binary that was moved, there are none.
+// source collects the literals in the source of the methods of a criterion and of those that it is made of, in what they call in their
+// own packages, and in the functions that the criterion holds. Where the source is not at hand, as in a binary that was moved, there
+// are none.
 func (w *words) source(c evaltest.LiveCriterion) {
-	for _, name := range []string{"LiveVerdict", "LiveBounds", "Grade"} {
-		if pc := methodPC(reflect.TypeOf(c), name, 4); pc != 0 {
-			w.literalsAt(pc)
+	for _, t := range append([]reflect.Type{reflect.TypeOf(c)}, w.parts...) {
+		for _, name := range []string{"LiveVerdict", "LiveBounds", "Grade"} {
+			if pc := methodPC(t, name, 4); pc != 0 {
+				w.literalsAt(pc)
+			}
 		}
 	}
 	for _, pc := range w.funcs {
@@ -31,7 +34,7 @@ func (w *words) source(c evaltest.LiveCriterion) {
 // methodPC is the entry of the code of a method as its author wrote it; 0: not found.
 func methodPC(t reflect.Type, name string, depth int) uintptr {
 	m, ok := t.MethodByName(name)
-	if !ok || depth == 0 {
+	if !ok || depth == 0 || t.Kind() == reflect.Interface { // what it holds is a part of the criterion
 		return 0
 	}
 	pc := m.Func.Pointer()

@@ -20,6 +20,7 @@ type words struct {
 	kinds   []agents.Kind
 	moments bool // it holds a time.Time
 	funcs   []uintptr
+	parts   []reflect.Type // of criteria that it holds
 }
 
 const (
@@ -95,6 +96,9 @@ func (w *words) fields(v reflect.Value, depth int, seen map[uintptr]bool) {
 		}
 	case reflect.Interface:
 		if !v.IsNil() {
+			if t := v.Elem().Type(); t.Implements(reflect.TypeFor[evaltest.Criterion]()) && !slices.Contains(w.parts, t) {
+				w.parts = append(w.parts, t)
+			}
 			w.fields(v.Elem(), depth-1, seen)
 		}
 	case reflect.Pointer:
