@@ -1,0 +1,2 @@
+// Package tests has its criteria in its tests.
+package tests
