@@ -14,6 +14,7 @@ type judged struct {
 	reach     Polarity
 	interval  Interval
 	verdict   Verdict // as LiveVerdict said last
+	asked     bool    // the two are what it said, and not what is true of every criterion
 	decidedAt int     // length of the trajectory at which the interval became a point; 0: it has not
 	goexit    bool    // LiveVerdict is under way, or has ended its goroutine
 	violation string  // how it broke its contract; "": it has not
@@ -77,7 +78,7 @@ func (j *judged) look(tr *agents.Trajectory) (changed bool) {
 	if changed && j.decidedAt == 0 && i.Point() {
 		j.decidedAt = tr.Len()
 	}
-	j.verdict, j.interval = v, i
+	j.verdict, j.interval, j.asked = v, i, true
 	return changed
 }
 
@@ -101,16 +102,20 @@ func (j *judged) check(v Verdict, i Interval, n int) error {
 	if err := i.Valid(); err != nil {
 		return fmt.Errorf("LiveBounds: %w", err)
 	}
-	reach := j.reach
+	reach, was := j.reach, j.interval
 	switch {
+	case v != Undecided && v != Passed && v != Failed:
+		return fmt.Errorf("LiveVerdict says %d, which is no verdict: Undecided, Passed and Failed are", v)
 	case v == Passed && !reach.Has(Pass), v == Failed && !reach.Has(Fail):
 		return fmt.Errorf("LiveVerdict says %v, which StopPolarities (%v) does not declare", v, reach)
 	case v == Passed && i.Lo.Cmp(PassIf(true)) != 0, v == Failed && i.Hi.Cmp(PassIf(false)) != 0:
 		return fmt.Errorf("LiveVerdict says %v where LiveBounds says %v", v, i)
 	case j.verdict != Undecided && v != j.verdict:
 		return fmt.Errorf("LiveVerdict said %v and says %v after %d events: a verdict is final", j.verdict, v, n)
-	case !i.Within(j.interval):
-		return fmt.Errorf("its score lay within %v and, after %d events, lies within %v: bounds only narrow", j.interval, n, i)
+	case !i.Within(was):
+		return fmt.Errorf("its score lay within %v and, after %d events, lies within %v: bounds only narrow", was, n, i)
+	case j.asked && (i.Lo.Cmp(was.Lo) > 0 && !reach.Has(Pass) || i.Hi.Cmp(was.Hi) < 0 && !reach.Has(Fail)):
+		return fmt.Errorf("LiveBounds said %v and says %v after %d events, which StopPolarities (%v) does not declare: Pass is for a lower bound that rises, Fail for an upper that falls", was, i, n, reach)
 	}
 	return nil
 }

@@ -14,6 +14,9 @@ import (
 
 	"golang.org/x/tools/go/analysis"
 
+	"github.com/evaltest-go/evaltest/lint/evalmain"
+	"github.com/evaltest-go/evaltest/lint/evalrun"
+	"github.com/evaltest-go/evaltest/lint/graderr"
 	"github.com/evaltest-go/evaltest/lint/livepair"
 	"github.com/evaltest-go/evaltest/lint/livepolarity"
 	"github.com/evaltest-go/evaltest/lint/livepure"
@@ -29,6 +32,9 @@ type Settings struct {
 	Livepolarity livepolarity.Options `json:"livepolarity"`
 	Livepure     livepure.Options     `json:"livepure"`
 	Stopwhen     stopwhen.Options     `json:"stopwhen"`
+	Graderr      graderr.Options      `json:"graderr"`
+	Evalrun      evalrun.Options      `json:"evalrun"`
+	Evalmain     evalmain.Options     `json:"evalmain"`
 }
 
 // Analyzers are those that the settings leave enabled.
@@ -42,6 +48,9 @@ func all(s Settings) []*analysis.Analyzer {
 		livepolarity.New(s.Livepolarity),
 		livepure.New(s.Livepure),
 		stopwhen.New(s.Stopwhen),
+		graderr.New(s.Graderr),
+		evalrun.New(s.Evalrun),
+		evalmain.New(s.Evalmain),
 	}
 }
 

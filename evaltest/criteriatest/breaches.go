@@ -58,7 +58,7 @@ func (s *session) undeclaredIn(k look) string {
 	case k.v == evaltest.Passed && !s.reach.Has(evaltest.Pass), k.v == evaltest.Failed && !s.reach.Has(evaltest.Fail):
 		return fmt.Sprintf("LiveVerdict says %v, and StopPolarities is %v", k.v, s.reach)
 	case k.i.Valid() != nil:
-	case k.i.Lo.Cmp(zero) > 0 && !s.reach.Has(evaltest.Pass), k.i.Hi.Cmp(one) < 0 && !s.reach.Has(evaltest.Fail):
+	case k.i.Lo.Cmp(s.start.Lo) > 0 && !s.reach.Has(evaltest.Pass), k.i.Hi.Cmp(s.start.Hi) < 0 && !s.reach.Has(evaltest.Fail):
 		return fmt.Sprintf("LiveBounds says %v, and StopPolarities is %v: Pass in it means that the lower bound can rise, Fail that the upper can fall", ends(k.i), s.reach)
 	}
 	return ""

@@ -19,7 +19,7 @@ func (s *session) outcomeOf(events []agents.Event) outcome {
 	tr := reel(events)
 	k := s.look(tr)
 	s.noteReached(k)
-	o := outcome{v: k.v, lo: k.i.Lo.Float() > 0, hi: k.i.Hi.Float() < 1}
+	o := outcome{v: k.v, lo: k.i.Lo.Cmp(s.start.Lo) > 0, hi: k.i.Hi.Cmp(s.start.Hi) < 0}
 	switch g := s.grade(trialOf(tr, s.emptyDir())); {
 	case g.open():
 		o.grade = "open"
@@ -40,10 +40,10 @@ func (s *session) noteReached(k look) {
 	if k.fault != "" {
 		return
 	}
-	if k.v == evaltest.Passed || k.i.Lo.Float() > 0 {
+	if k.v == evaltest.Passed || k.i.Lo.Cmp(s.start.Lo) > 0 {
 		s.passed = true
 	}
-	if k.v == evaltest.Failed || k.i.Hi.Float() < 1 {
+	if k.v == evaltest.Failed || k.i.Hi.Cmp(s.start.Hi) < 0 {
 		s.failed = true
 	}
 }

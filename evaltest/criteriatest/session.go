@@ -12,6 +12,7 @@ import (
 
 	"github.com/evaltest-go/evaltest/agents"
 	"github.com/evaltest-go/evaltest/evaltest"
+	"github.com/evaltest-go/evaltest/evaltest/verdict"
 )
 
 // Without the option Cases; looks cost several times as much under the race detector.
@@ -30,6 +31,7 @@ type session struct {
 	said       string // by String
 	name       string // that, fit for a line of a report
 	reach      evaltest.Polarity
+	start      evaltest.Interval // where its score lies before anything has happened
 	site       callSite
 	rng        *rand.Rand
 	dir        string // holds the workspaces of trials; "": not made yet
@@ -152,6 +154,11 @@ func (s *session) introduce() {
 		s.report(&Violation{Rule: "declared", Saw: fmt.Sprintf("StopPolarities gives %#x: it is made of Pass and Fail; Decided is for StopWhen alone", uint8(s.reach))})
 	}
 	s.said = name
+	s.start = verdict.Unknown
+	c, _ := s.fresh()
+	if k := s.with(c).on(nil); k.fault == "" && k.v == evaltest.Undecided && k.i.Valid() == nil {
+		s.start = k.i
+	}
 }
 
 // stillTheSame holds what the criterion says of itself, now that it has judged, against what it said before.

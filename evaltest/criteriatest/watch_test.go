@@ -136,6 +136,7 @@ func recorded(t *testing.T) map[string]*journal.TrialRecord {
 // watched are words for how a criterion broke its contract in a run, by what its record says of it.
 var watched = []struct{ word, says string }{
 	{"declared", "which StopPolarities ("},
+	{"declared", "which is no verdict"},
 	{"monotone", "a verdict is final"},
 	{"bounds", "bounds only narrow"},
 	{"bounds", "where LiveBounds says"},

@@ -15,6 +15,7 @@ var partial = []Case{
 	{Name: "embedding by a pointer", Looks: "a criterion without methods", New: func() evaltest.LiveCriterion { return embeds{&three{}} }},
 	{Name: "bounds that rise, and no verdict", Looks: "a verdict still to be written", New: same(rising{})},
 	{Name: "bounds that fall with every mistake", Looks: "bounds that widen", New: same(falling{})},
+	{Name: "half a score from the start", Looks: "bounds that move undeclared", New: same(halved{})},
 }
 
 // three gives a third for each test that was run, up to three.
@@ -57,6 +58,22 @@ func (c falling) LiveBounds(tr *agents.Trajectory) (lo, hi evaltest.Score) {
 	return evaltest.PassIf(false), c.left(rm.Tally(tr).Ran())
 }
 func (c falling) Grade(_ context.Context, trial *evaltest.Trial) (evaltest.Score, error) {
+	t := rm.Tally(trial.Trajectory)
+	if t.Ran() < 4 && t.Open() > 0 {
+		return evaltest.Score{}, evaltest.ErrOpen
+	}
+	return c.left(t.Ran()), nil
+}
+
+// halved never falls below a half: its lower bound is there from the start, and does not rise.
+type halved struct{ falling }
+
+func (halved) left(ran int) evaltest.Score                     { return evaltest.Ratio(4+max(4-ran, 0), 8) }
+func (halved) LiveVerdict(*agents.Trajectory) evaltest.Verdict { return evaltest.Undecided }
+func (c halved) LiveBounds(tr *agents.Trajectory) (lo, hi evaltest.Score) {
+	return evaltest.Ratio(1, 2), c.left(rm.Tally(tr).Ran())
+}
+func (c halved) Grade(_ context.Context, trial *evaltest.Trial) (evaltest.Score, error) {
 	t := rm.Tally(trial.Trajectory)
 	if t.Ran() < 4 && t.Open() > 0 {
 		return evaltest.Score{}, evaltest.ErrOpen
