@@ -1,6 +1,7 @@
 package program
 
 import (
+	"go/types"
 	"slices"
 
 	"golang.org/x/tools/go/ssa"
@@ -44,6 +45,10 @@ func (s *Stores) collect(addr ssa.Value, path []int, depth int) {
 				if b == addr && i < len(fn.FreeVars) {
 					s.collect(fn.FreeVars[i], path, depth+1)
 				}
+			}
+		case *ssa.MakeInterface:
+			if i, ok := ref.Type().Underlying().(*types.Interface); ok && i.Empty() {
+				s.Escapes = true // json.Unmarshal(data, &v)
 			}
 		case ssa.CallInstruction:
 			s.Escapes = true

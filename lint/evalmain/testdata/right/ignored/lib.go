@@ -1,0 +1,2 @@
+// Package ignored has tests that are not built.
+package ignored

@@ -1,0 +1,9 @@
+package inner
+
+import (
+	"testing"
+
+	"github.com/evaltest-go/evaltest/evaltest"
+)
+
+func TestMain(m *testing.M) { evaltest.Main(m) }

@@ -1,0 +1,9 @@
+package outer
+
+import (
+	"testing"
+
+	"github.com/evaltest-go/evaltest/evaltest"
+)
+
+func TestA(t *testing.T) { evaltest.New(t, evaltest.OnError("skip")).Run("Do it.") }

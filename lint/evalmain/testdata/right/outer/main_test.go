@@ -1,0 +1,9 @@
+package outer_test
+
+import (
+	"testing"
+
+	"github.com/evaltest-go/evaltest/evaltest"
+)
+
+func TestMain(m *testing.M) { evaltest.Main(m) }

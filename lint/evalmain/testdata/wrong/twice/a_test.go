@@ -1,0 +1,11 @@
+package twice
+
+import (
+	"testing"
+
+	"github.com/evaltest-go/evaltest/evaltest"
+)
+
+func TestA(t *testing.T) {
+	evaltest.New(t, evaltest.OnError("skip")).Run("Do it.") // want `errors skip evals of package twice,`
+}
