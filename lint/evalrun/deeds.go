@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/tools/go/ssa"
 
+	"github.com/evaltest-go/evaltest/lint/internal/evals"
 	"github.com/evaltest-go/evaltest/lint/internal/names"
 	"github.com/evaltest-go/evaltest/lint/internal/program"
 )
@@ -32,7 +33,7 @@ type deed struct {
 func (p *pack) deeds(call ssa.CallInstruction) (all []deed) {
 	common := call.Common()
 	do := func(a act, arg ssa.Value, self bool) {
-		if on := origin(arg); a != 0 && canFail(on.Type()) {
+		if on := evals.Origin(arg); a != 0 && canFail(on.Type()) {
 			all = append(all, deed{call, a, arg, on, self})
 		}
 	}
@@ -98,23 +99,12 @@ func assertion(obj *types.Func) act {
 
 // assertsOn is the test that an *Assertions was made of, or the *Assertions where that is not known.
 func assertsOn(v ssa.Value) ssa.Value {
-	if call, ok := origin(v).(*ssa.Call); ok {
+	if call, ok := evals.Origin(v).(*ssa.Call); ok {
 		if obj := program.Callee(&call.Call); obj != nil && obj.Name() == "New" && isTestify(names.Path(obj.Pkg())) {
 			return call.Call.Args[0]
 		}
 	}
 	return v
-}
-
-// each calls f for every call of a function.
-func each(fn *ssa.Function, f func(ssa.CallInstruction)) {
-	for _, b := range fn.Blocks {
-		for _, instr := range b.Instrs {
-			if call, ok := instr.(ssa.CallInstruction); ok {
-				f(call)
-			}
-		}
-	}
 }
 
 // nest calls f for a function and all function literals in it.
@@ -128,7 +118,7 @@ func nest(fn *ssa.Function, f func(*ssa.Function)) {
 // findTests finds out of which tests evals are made.
 func (p *pack) findTests() {
 	for _, fn := range p.prog.Funcs() {
-		each(fn, func(call ssa.CallInstruction) {
+		evals.Calls(fn, func(call ssa.CallInstruction) {
 			for _, d := range p.deeds(call) {
 				if d.act == makes && realTest(d.on) {
 					p.tests[d.on] = true

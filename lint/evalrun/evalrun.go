@@ -44,7 +44,6 @@
 package evalrun
 
 import (
-	"go/ast"
 	"go/token"
 	"go/types"
 
@@ -121,14 +120,13 @@ type pack struct {
 	roles map[*ssa.Function]role
 	tests map[ssa.Value]bool // of which evals are made
 
-	calls    map[token.Pos]*ast.CallExpr // by their parenthesis
 	reported map[token.Pos]bool
 }
 
 // report reports a finding at a call, once.
 func (p *pack) report(call ssa.CallInstruction, message string, related []analysis.RelatedInformation, fixes ...analysis.SuggestedFix) {
 	d := analysis.Diagnostic{Pos: call.Common().Pos(), Message: message, Related: related, SuggestedFixes: fixes}
-	if x := p.expr(call); x != nil {
+	if x := p.prog.Expr(call); x != nil {
 		d.Pos, d.End = x.Pos(), x.End()
 	}
 	if p.reported[d.Pos] {

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/tools/go/ssa"
 
+	"github.com/evaltest-go/evaltest/lint/internal/evals"
 	"github.com/evaltest-go/evaltest/lint/internal/names"
 )
 
@@ -113,7 +114,7 @@ func (p *pack) summarize() {
 func (p *pack) acts(fn *ssa.Function, f *Fact) bool {
 	before := *f
 	atOnce(fn, func(inner *ssa.Function) {
-		each(inner, func(call ssa.CallInstruction) {
+		evals.Calls(inner, func(call ssa.CallInstruction) {
 			for _, d := range p.deeds(call) {
 				i := slices.IndexFunc(fn.Params, func(v *ssa.Parameter) bool { return v == d.on })
 				if i < 0 || i > 63 {
@@ -131,7 +132,7 @@ func (p *pack) acts(fn *ssa.Function, f *Fact) bool {
 		})
 	})
 	for i, v := range fn.Params[:min(len(fn.Params), 64)] {
-		if isEval(v.Type()) && p.alwaysRuns(fn, v, 0) {
+		if evals.Is(v.Type()) && p.alwaysRuns(fn, v, 0) {
 			f.Always |= 1 << i
 		}
 	}
@@ -148,7 +149,7 @@ func (p *pack) takes(fn *ssa.Function, f *Fact) bool {
 			if r := p.roleOf(v, map[ssa.Value]bool{}); r != 0 {
 				f.Roles[r] |= 1 << i
 			}
-		case canFail(v.Type()) && !isRunning(v.Type()):
+		case canFail(v.Type()) && !evals.IsRunning(v.Type()):
 			if w := p.follow(v); w.run || w.lost || w.returned {
 				f.Runs |= 1 << i
 			}
@@ -162,7 +163,7 @@ func (p *pack) returns(fn *ssa.Function, f *Fact) bool {
 	n := len(f.Evals)
 	results := fn.Signature.Results()
 	for r := range results.Len() {
-		if !isEval(results.At(r).Type()) || slices.ContainsFunc(f.Evals, func(m Made) bool { return m.Result == r }) {
+		if !evals.Is(results.At(r).Type()) || slices.ContainsFunc(f.Evals, func(m Made) bool { return m.Result == r }) {
 			continue
 		}
 		if of, ok := p.made(fn, r).(*ssa.Parameter); ok && of.Parent() == fn {
@@ -180,7 +181,7 @@ func (p *pack) made(fn *ssa.Function, r int) ssa.Value {
 		if !ok || r >= len(ret.Results) || isNil(ret.Results[r]) {
 			continue
 		}
-		v := origin(ret.Results[r])
+		v := evals.Origin(ret.Results[r])
 		if eval != nil && eval != v {
 			return nil
 		}
@@ -209,7 +210,7 @@ func (p *pack) export() {
 	for _, fn := range p.declared() {
 		obj := fn.Object().(*types.Func)
 		f := p.facts[obj]
-		takesEval := slices.ContainsFunc(fn.Params, func(v *ssa.Parameter) bool { return isEval(v.Type()) })
+		takesEval := slices.ContainsFunc(fn.Params, func(v *ssa.Parameter) bool { return evals.Is(v.Type()) })
 		if obj.Exported() && (takesEval || !f.empty()) {
 			p.pass.ExportObjectFact(obj, f)
 		}

@@ -8,17 +8,18 @@ import (
 
 	"golang.org/x/tools/go/ssa"
 
+	"github.com/evaltest-go/evaltest/lint/internal/evals"
 	"github.com/evaltest-go/evaltest/lint/internal/names"
 	"github.com/evaltest-go/evaltest/lint/internal/program"
 )
 
 // inGrader reports the test of an eval, or the eval, in a function that grades.
 func (p *pack) inGrader(lit *ssa.Function, r role, d deed) {
-	test, eval := isTest(d.on.Type()), p.realEval(d.on)
+	test, eval := evals.IsTest(d.on.Type()), p.realEval(d.on)
 	words := p.words(d)
 	switch d.act {
 	case makes:
-		if p.tests[d.on] && isRunning(d.on.Type()) {
+		if p.tests[d.on] && evals.IsRunning(d.on.Type()) {
 			p.report(d.call, fmt.Sprintf("%s inside a criterion makes an eval of a test that the criterion must not fail; make it before Run, and look at its result", words), p.declaration(d.on))
 		}
 	case runs:
@@ -35,7 +36,7 @@ func (p *pack) inGrader(lit *ssa.Function, r role, d deed) {
 				what = "ends"
 			}
 			of := "the test itself"
-			if isEval(d.on.Type()) {
+			if evals.Is(d.on.Type()) {
 				of = "the eval"
 			}
 			t := collector(lit)
@@ -117,13 +118,13 @@ func (p *pack) judge(top *types.Func, fn *ssa.Function, held map[*types.Var]bool
 	done[fn] = true
 	recv := fn.Params[0]
 	nest(fn, func(inner *ssa.Function) {
-		each(inner, func(call ssa.CallInstruction) {
+		evals.Calls(inner, func(call ssa.CallInstruction) {
 			for _, d := range p.deeds(call) {
 				if d.act != ends && d.act != marks {
 					continue
 				}
 				f := fieldOf(d.on, recv)
-				if f == nil || !(isEval(f.Type()) || held[f] || isTest(f.Type()) && !p.inTest(f)) {
+				if f == nil || !(evals.Is(f.Type()) || held[f] || evals.IsTest(f.Type()) && !p.inTest(f)) {
 					continue
 				}
 				what := "fails"
@@ -131,7 +132,7 @@ func (p *pack) judge(top *types.Func, fn *ssa.Function, held map[*types.Var]bool
 					what = "ends"
 				}
 				of := "its test"
-				if isEval(f.Type()) {
+				if evals.Is(f.Type()) {
 					of = "its eval"
 				}
 				p.report(call, fmt.Sprintf("%s in %s.%s %s %s, which is no score but its author's error; return an error, or a score",
@@ -162,7 +163,7 @@ func (p *pack) heldTests() map[*types.Var]bool {
 				if !ok || !canFail(store.Val.Type()) {
 					continue
 				}
-				if o := origin(store.Val); p.tests[o] || p.realEval(o) {
+				if o := evals.Origin(store.Val); p.tests[o] || p.realEval(o) {
 					if f := fieldAt(addr.X.Type(), addr.Field); f != nil {
 						held[f] = true
 					}
@@ -219,13 +220,13 @@ func from(v ssa.Value, recv *ssa.Parameter) bool {
 		case *ssa.Field:
 			v = x.X
 		case *ssa.UnOp:
-			if of := stored(x.X); of != nil {
+			if of := evals.Stored(x.X); of != nil {
 				v = of
 			} else {
 				v = x.X
 			}
 		case *ssa.Alloc:
-			of := stored(x)
+			of := evals.Stored(x)
 			if of == nil {
 				return false
 			}

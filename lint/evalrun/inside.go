@@ -6,13 +6,15 @@ import (
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ssa"
+
+	"github.com/evaltest-go/evaltest/lint/internal/evals"
 )
 
 // inside reports what a function literal does to tests and evals of the functions around it, and evals that are made of evals.
 func (p *pack) inside(fn *ssa.Function) {
-	each(fn, func(call ssa.CallInstruction) {
+	evals.Calls(fn, func(call ssa.CallInstruction) {
 		for _, d := range p.deeds(call) {
-			if d.act == makes && isEval(d.on.Type()) {
+			if d.act == makes && evals.Is(d.on.Type()) {
 				p.report(call, fmt.Sprintf("%s makes an eval of an eval, and what it reports becomes the other's; give it the test", p.words(d)), p.whereMade(d.on))
 				continue
 			}
@@ -47,7 +49,7 @@ func (p *pack) in(lit *ssa.Function, r role, d deed) {
 	case grader, field:
 		p.inGrader(lit, r, d)
 	case hook:
-		if d.act == ends && (isTest(d.on.Type()) || p.realEval(d.on)) {
+		if d.act == ends && (evals.IsTest(d.on.Type()) || p.realEval(d.on)) {
 			p.report(d.call, fmt.Sprintf("%s in a Setup or TearDown ends the test in a goroutine that is not the test's; return an error", p.words(d)), p.declaration(d.on))
 		}
 	case subtest:
@@ -75,7 +77,7 @@ func (p *pack) inSubtest(lit *ssa.Function, d deed) {
 	words := p.words(d)
 	switch d.act {
 	case makes:
-		if isRunning(d.on.Type()) {
+		if evals.IsRunning(d.on.Type()) {
 			p.report(d.call, fmt.Sprintf("%s in a subtest makes an eval of the outer test, which cannot be ended there; give it %s", words, own(lit)), p.declaration(d.on), p.rename(lit, d)...)
 		}
 	case runs:
@@ -86,7 +88,7 @@ func (p *pack) inSubtest(lit *ssa.Function, d deed) {
 		switch {
 		case p.realEval(d.on):
 			p.report(d.call, fmt.Sprintf("%s in a subtest ends the outer test, which only its own goroutine can do; use %s", words, own(lit)), p.whereMade(d.on), p.rename(lit, d)...)
-		case isRunning(d.on.Type()) && p.usesEvals(lit):
+		case evals.IsRunning(d.on.Type()) && p.usesEvals(lit):
 			p.report(d.call, fmt.Sprintf("%s in a subtest with an eval ends the outer test, which only its own goroutine can do; use %s", words, own(lit)), p.declaration(d.on), p.rename(lit, d)...)
 		}
 	}
@@ -95,7 +97,7 @@ func (p *pack) inSubtest(lit *ssa.Function, d deed) {
 // own names the test that a subtest is given.
 func own(lit *ssa.Function) string {
 	for _, v := range lit.Params {
-		if isTest(v.Type()) && nameOf(v) != "" {
+		if evals.IsTest(v.Type()) && nameOf(v) != "" {
 			return "the subtest's own " + nameOf(v)
 		}
 	}
@@ -105,9 +107,9 @@ func own(lit *ssa.Function) string {
 // usesEvals reports whether a function, or a function literal in it, makes or runs evals.
 func (p *pack) usesEvals(fn *ssa.Function) (found bool) {
 	nest(fn, func(fn *ssa.Function) {
-		each(fn, func(call ssa.CallInstruction) {
+		evals.Calls(fn, func(call ssa.CallInstruction) {
 			for _, d := range p.deeds(call) {
-				found = found || d.act == makes && isRunning(d.on.Type()) || d.act == runs && p.realEval(d.on)
+				found = found || d.act == makes && evals.IsRunning(d.on.Type()) || d.act == runs && p.realEval(d.on)
 			}
 		})
 	})
@@ -118,7 +120,7 @@ func (p *pack) usesEvals(fn *ssa.Function) (found bool) {
 func (p *pack) beside(d deed) bool {
 	words := p.words(d)
 	switch {
-	case d.act == makes && isRunning(d.on.Type()):
+	case d.act == makes && evals.IsRunning(d.on.Type()):
 		p.report(d.call, fmt.Sprintf("%s in a goroutine makes an eval there that only the test's own goroutine can end or skip; use a subtest with t.Parallel", words), p.declaration(d.on))
 	case d.act == runs && p.realEval(d.on):
 		p.report(d.call, fmt.Sprintf("%s in a goroutine runs an eval there that only the test's own goroutine can end or skip; use a subtest with t.Parallel", words), p.whereMade(d.on))

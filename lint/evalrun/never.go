@@ -6,13 +6,14 @@ import (
 
 	"golang.org/x/tools/go/ssa"
 
+	"github.com/evaltest-go/evaltest/lint/internal/evals"
 	"github.com/evaltest-go/evaltest/lint/internal/names"
 	"github.com/evaltest-go/evaltest/lint/internal/program"
 )
 
 // never reports evals that are made in fn, and are never run.
 func (p *pack) never(fn *ssa.Function) {
-	each(fn, func(instr ssa.CallInstruction) {
+	evals.Calls(fn, func(instr ssa.CallInstruction) {
 		call, ok := instr.(*ssa.Call)
 		if !ok {
 			return

@@ -7,13 +7,15 @@ import (
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ssa"
+
+	"github.com/evaltest-go/evaltest/lint/internal/evals"
 )
 
 // twice reports evals that fn runs again, where it is certain that both runs are of the same eval, one after the other.
 func (p *pack) twice(fn *ssa.Function) {
 	at := map[ssa.Value][]deed{} // where each eval is run
-	var evals []ssa.Value
-	each(fn, func(instr ssa.CallInstruction) {
+	var all []ssa.Value
+	evals.Calls(fn, func(instr ssa.CallInstruction) {
 		call, ok := instr.(*ssa.Call)
 		if !ok {
 			return
@@ -21,13 +23,13 @@ func (p *pack) twice(fn *ssa.Function) {
 		for _, d := range p.runsOf(call) {
 			if p.realEval(d.on) {
 				if at[d.on] == nil {
-					evals = append(evals, d.on)
+					all = append(all, d.on)
 				}
 				at[d.on] = append(at[d.on], d)
 			}
 		}
 	})
-	for _, eval := range evals {
+	for _, eval := range all {
 		for _, d := range at[eval] {
 			if p.looped(d.call, eval) {
 				p.report(d.call, fmt.Sprintf("%s is in a loop, and runs an eval that was made before it: the second time is an error; make the eval in the loop", p.words(d)), p.whereMade(eval))
@@ -53,12 +55,12 @@ func (p *pack) runsOf(call *ssa.Call) (all []deed) {
 		return all
 	}
 	for i, v := range call.Call.Args {
-		if isEval(v.Type()) && i < len(lit.Params) && p.alwaysRuns(lit, lit.Params[i], 0) {
-			all = append(all, deed{call, runs, v, origin(v), false})
+		if evals.Is(v.Type()) && i < len(lit.Params) && p.alwaysRuns(lit, lit.Params[i], 0) {
+			all = append(all, deed{call, runs, v, evals.Origin(v), false})
 		}
 	}
 	nest(lit, func(inner *ssa.Function) {
-		each(inner, func(c ssa.CallInstruction) {
+		evals.Calls(inner, func(c ssa.CallInstruction) {
 			for _, d := range p.deeds(c) {
 				if d.act == runs && outside(d.on, lit) && p.alwaysRuns(lit, d.on, 0) {
 					all = append(all, deed{call, runs, d.on, d.on, false})

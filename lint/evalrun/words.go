@@ -2,32 +2,17 @@ package evalrun
 
 import (
 	"go/ast"
-	"go/token"
 	"go/types"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ssa"
-)
 
-// expr is a call as it is written; nil where nobody wrote it.
-func (p *pack) expr(call ssa.CallInstruction) *ast.CallExpr {
-	if p.calls == nil {
-		p.calls = map[token.Pos]*ast.CallExpr{}
-		for _, file := range p.pass.Files {
-			ast.Inspect(file, func(n ast.Node) bool {
-				if n, ok := n.(*ast.CallExpr); ok {
-					p.calls[n.Lparen] = n
-				}
-				return true
-			})
-		}
-	}
-	return p.calls[call.Common().Pos()]
-}
+	"github.com/evaltest-go/evaltest/lint/internal/evals"
+)
 
 // callee is the name of the function that a call calls.
 func (p *pack) callee(call ssa.CallInstruction) string {
-	if x := p.expr(call); x != nil {
+	if x := p.prog.Expr(call); x != nil {
 		if fun := types.ExprString(x.Fun); len(fun) < 60 {
 			return fun
 		}
@@ -37,7 +22,7 @@ func (p *pack) callee(call ssa.CallInstruction) string {
 
 // words is a deed as a message names it, with the test or eval that it is done to: t.Fatal, require.NoError(t, …), evaltest.New(t).
 func (p *pack) words(d deed) string {
-	fun, x := p.callee(d.call), p.expr(d.call)
+	fun, x := p.callee(d.call), p.prog.Expr(d.call)
 	if x == nil || d.self {
 		return fun
 	}
@@ -74,7 +59,7 @@ func (p *pack) is(x ast.Expr, v ssa.Value) bool {
 	if t == nil || !canFail(t) {
 		return false
 	}
-	on := origin(v)
+	on := evals.Origin(v)
 	if id, ok := ast.Unparen(x).(*ast.Ident); ok {
 		if param, ok := on.(*ssa.Parameter); ok {
 			return p.pass.TypesInfo.ObjectOf(id) == param.Object()
@@ -86,7 +71,7 @@ func (p *pack) is(x ast.Expr, v ssa.Value) bool {
 // rename has a call use the parameter of the function literal instead of the test that it uses, where the parameter has a name that
 // means the same there, and can take its place.
 func (p *pack) rename(lit *ssa.Function, d deed) []analysis.SuggestedFix {
-	x := p.expr(d.call)
+	x := p.prog.Expr(d.call)
 	if x == nil {
 		return nil
 	}

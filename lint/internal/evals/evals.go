@@ -1,4 +1,4 @@
-// Package evals follows the evals of a function: where they come from, and what is said of them before others.
+// Package evals follows the tests and evals of a function: where they come from, and what is done with them before something else.
 //
 //	if evals.Origin(a) == evals.Origin(b) { … } // the same eval
 package evals
@@ -17,6 +17,19 @@ import (
 
 // Is reports whether t is *evaltest.T.
 func Is(t types.Type) bool { return names.IsPointer(t, names.Evaltest, "T") }
+
+// IsTest reports whether t is the type of a test: *testing.T, B or F, or testing.TB.
+func IsTest(t types.Type) bool { return IsRunning(t) || names.Is(t, "testing", "TB") }
+
+// IsRunning reports whether t is the type of a test that the testing package runs: no stand-in has it.
+func IsRunning(t types.Type) bool {
+	for _, name := range []string{"T", "B", "F"} {
+		if names.IsPointer(t, "testing", name) {
+			return true
+		}
+	}
+	return false
+}
 
 // Method is the name of the method of *evaltest.T that a function is; empty: it is none.
 func Method(obj *types.Func) string {
@@ -62,6 +75,10 @@ func origin(v ssa.Value, seen map[ssa.Value]bool) ssa.Value {
 			found = cmp.Or(found, o)
 		}
 		return cmp.Or(found, v)
+	case *ssa.FieldAddr: // what testing.T embeds
+		if IsRunning(x.X.Type()) {
+			return next(x.X)
+		}
 	case *ssa.UnOp:
 		if x.Op == token.MUL {
 			if seen[v] {
@@ -70,6 +87,9 @@ func origin(v ssa.Value, seen map[ssa.Value]bool) ssa.Value {
 			seen[v] = true
 			if of := Stored(x.X); of != nil {
 				return next(of)
+			}
+			if f, ok := x.X.(*ssa.FieldAddr); ok && Is(f.X.Type()) && IsTest(x.Type()) { // what evaltest.T embeds
+				return next(f.X)
 			}
 		}
 	}
