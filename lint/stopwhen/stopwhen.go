@@ -6,7 +6,9 @@
 //   - a polarity that the criterion cannot reach, or none at all;
 //   - StopWhen, Expect, Workspace and WorkspaceDir after Run;
 //   - a criterion that is armed twice, or armed and expected: what is armed is expected, too;
-//   - Prevent on what is not armed for Fail alone.
+//   - Prevent on what is not armed for Fail alone;
+//   - what else StopWhen refuses whatever the agent does: a criterion that is nil or was built of what does not fit, such as
+//     WithinCalls of one that looks at the workspace, and options out of their range.
 //
 // Bad:
 //
@@ -22,12 +24,16 @@
 //	e.Expect(criteria.AllOf(tests, criteria.FileExists("out.csv")))
 //
 // What a criterion can reach is known through constructors, struct literals, embedding, generic types and the built-in
-// combinators, also those of other packages, and where a helper arms the criteria that it is given. Where it depends on what is
-// known only when the test runs, nothing is said.
+// combinators, also those of other packages. So is what a helper arms, asks and runs of what it is given, and a row of a table is
+// reported where it is written. Where it depends on what is known only when the test runs, or where the test or the helper asks
+// first what a criterion reaches, nothing is said.
+//
+// The same criterion twice is no mistake with another PassAt, as an advisory one, or with Prevent for Fail beside Pass.
 package stopwhen
 
 import (
 	"fmt"
+	"go/token"
 	"go/types"
 
 	"golang.org/x/tools/go/analysis"
@@ -82,12 +88,16 @@ type pack struct {
 	prog  *program.Program
 	reach *polarity.Result
 	facts map[*types.Func]*Fact
+
+	globals *globals // nil: nobody has asked yet
 }
 
-// report reports a finding at a call.
-func (p *pack) report(call ssa.CallInstruction, related []analysis.RelatedInformation, format string, args ...any) {
+// report reports a finding at a call, or at another place.
+func (p *pack) report(call ssa.CallInstruction, at token.Pos, related []analysis.RelatedInformation, format string, args ...any) {
 	d := analysis.Diagnostic{Pos: call.Pos(), Message: fmt.Sprintf(format, args...), Related: related}
-	if x := p.prog.Expr(call); x != nil {
+	if at.IsValid() {
+		d.Pos = at
+	} else if x := p.prog.Expr(call); x != nil {
 		d.Pos, d.End = x.Pos(), x.End()
 	}
 	report.Diagnostic(p.pass, d)

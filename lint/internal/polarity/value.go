@@ -239,17 +239,6 @@ func (r *Result) call(call *ssa.Call, i int, busy map[ssa.Value]bool) *Expr {
 		return r.ofType(typ)
 	}
 	args := call.Call.Args
-	value := func(n int) *Expr {
-		if n < 0 || n >= len(args) {
-			return nil
-		}
-		switch arg := args[n]; {
-		case interesting(arg.Type()):
-			return r.follow(arg, busy)
-		default:
-			return r.list(arg, busy)
-		}
-	}
 	if names.IsStopPolarities(obj.Signature()) && obj.Name() == names.StopPolarities && len(args) == 1 {
 		if e := r.declared(args[0].Type()); e != nil {
 			return e.with(func(int) *Expr { return r.structure(args[0], busy) })
@@ -259,7 +248,7 @@ func (r *Result) call(call *ssa.Call, i int, busy map[ssa.Value]bool) *Expr {
 	if i >= len(rs) || rs[i] == nil {
 		return r.ofType(typ)
 	}
-	e := rs[i].with(value)
+	e := rs[i].with(r.arguments(args, busy))
 	if e.Set() == unknown && e.closed() {
 		return or(r.ofType(typ), e)
 	}

@@ -32,9 +32,14 @@ func TestUnreachable(t *testing.T) {
 func TestNoPolarity(t *testing.T) {
 	const later = evaltest.Polarity(0)
 	e := evaltest.New(t)
-	e.StopWhen(0, criteria.FirstSkill("pdf"))     // want `the polarity 0 is none; use Pass, Fail, Pass\|Fail or Decided`
-	e.StopWhen(later, criteria.FirstSkill("csv")) // want `the polarity 0 is none`
-	e.StopWhen(4, criteria.FirstSkill("xls"))     // want `the polarity 4 is none`
+	e.StopWhen(0, criteria.FirstSkill("pdf"))                              // want `the polarity 0 is none; use Pass, Fail, Pass\|Fail or Decided`
+	e.StopWhen(later, criteria.FirstSkill("csv"))                          // want `the polarity later is none`
+	e.StopWhen(4, criteria.FirstSkill("xls"))                              // want `the polarity 4 is none`
+	e.StopWhen(evaltest.Pass|evaltest.Decided, criteria.FirstSkill("doc")) // want `the polarity evaltest\.Pass \| evaltest\.Decided is none`
+	both := evaltest.Fail | evaltest.Decided
+	t.Run("subtest", func(*testing.T) {
+		e.StopWhen(both, criteria.FirstSkill("ppt")) // want `the polarity both is none`
+	})
 	e.Run("Go.")
 }
 
@@ -54,12 +59,18 @@ func TestVariables(t *testing.T) {
 
 func TestHelpers(t *testing.T) {
 	e := evaltest.New(t)
-	helpers.Must(e, helpers.NoForcePush{})                               // want `helpers\.NoForcePush\{\} is armed for Pass, and can reach Fail alone`
-	helpers.Arm(e, evaltest.Fail, criteria.CommandExecuted("make"))      // want `criteria\.CommandExecuted\("make"\) is armed for Fail, and can reach Pass alone`
-	(&helpers.Suite{E: e}).Never(criteria.CommandExecuted("git commit")) // want `criteria\.CommandExecuted\("git commit"\) is armed for Fail, and can reach Pass alone`
-	own(e, criteria.CommandExecuted("git push"))                         // want `criteria\.CommandExecuted\("git push"\) is armed for Fail, and can reach Pass alone`
+	helpers.Must(e, helpers.NoForcePush{})                                                       // want `helpers\.NoForcePush\{\} is armed for Pass, and can reach Fail alone`
+	helpers.Arm(e, evaltest.Fail, criteria.CommandExecuted("make"))                              // want `criteria\.CommandExecuted\("make"\) is armed for Fail, and can reach Pass alone`
+	(&helpers.Suite{E: e}).Never(criteria.CommandExecuted("git commit"))                         // want `criteria\.CommandExecuted\("git commit"\) is armed for Fail, and can reach Pass alone`
+	helpers.Forbid(e, criteria.Never(criteria.CommandExecuted("ls")))                            // want `the criterion that Forbid makes is armed for Fail, and can reach Pass alone`
+	helpers.All(e, criteria.Never(criteria.CommandExecuted("w")), criteria.CommandExecuted("x")) // want `criteria\.CommandExecuted\("x"\) is armed for Fail, and can reach Pass alone`
+	generic(e, criteria.CommandExecuted("y"))                                                    // want `criteria\.CommandExecuted\("y"\) is armed for Fail`
+	(*evaltest.T).StopWhen(e, evaltest.Fail, criteria.CommandExecuted("z"))                      // want `criteria\.CommandExecuted\("z"\) is armed for Fail`
+	own(e, criteria.CommandExecuted("git push"))                                                 // want `criteria\.CommandExecuted\("git push"\) is armed for Fail, and can reach Pass alone`
 	e.Run("Go.")
 }
+
+func generic[C evaltest.LiveCriterion](e *evaltest.T, c C) { e.StopWhen(evaltest.Fail, c) }
 
 func own(e *evaltest.T, c evaltest.LiveCriterion) { e.StopWhen(evaltest.Fail, c) }
 
