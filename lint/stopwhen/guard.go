@@ -2,6 +2,7 @@ package stopwhen
 
 import (
 	"go/token"
+	"go/types"
 	"slices"
 
 	"golang.org/x/tools/go/ssa"

@@ -86,9 +86,6 @@ func refused(when, reach polarity.Set) bool {
 
 // preventable reports whether Prevent may go with this.
 func preventable(when, reach polarity.Set) bool {
-	if when.Decided() && reach.Open {
-		return true
-	}
 	if !when.Decided() {
 		reach = polarity.Exactly(0) // it does not matter
 	}

@@ -36,6 +36,9 @@ func (s *suite) both(t *testing.T, other *suite) {
 	*s = suite{evaltest.New(t)}
 	s.e.Expect(criteria.FileExists("d"))
 	s.e.Run("Go on.")
+	*s = *other
+	s.e.Expect(criteria.FileExists("x"))
+	s.e.Run("Go on.")
 	t.Run("subtest", func(t *testing.T) { s.setup(t) })
 	s.e.Expect(criteria.FileExists("e"))
 	s.e.Run("Go on.")
