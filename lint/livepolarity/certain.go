@@ -15,6 +15,7 @@ import (
 type answer struct {
 	pos token.Pos
 	set polarity.Set
+	is  *ssa.Const // nil where it is none
 }
 
 // certain is what a method of the criterion is sure to answer on some path: the constants that it returns itself, that
@@ -49,18 +50,18 @@ func (w *walker) function(fn *ssa.Function, at token.Pos) {
 	}
 }
 
-func (w *walker) add(pos token.Pos, set polarity.Set) {
+func (w *walker) add(new answer) {
 	for _, a := range w.answers {
-		if a.pos == pos && a.set == set {
+		if a.pos == new.pos && a.set == new.set {
 			return
 		}
 	}
-	w.answers = append(w.answers, answer{pos, set})
+	w.answers = append(w.answers, new)
 }
 
 func (w *walker) value(v ssa.Value, pos token.Pos) {
 	if v, ok := v.(*ssa.Const); ok { // one constant stands in many places
-		w.add(pos, w.reach.Value(v))
+		w.add(answer{pos, w.reach.Value(v), v})
 		return
 	}
 	if w.seen[v] {
@@ -126,7 +127,7 @@ func (w *walker) call(call *ssa.Call, pos token.Pos) {
 	}
 	set := w.reach.Value(call)
 	if one := set.Mask &^ 1; one != 0 && one&(one-1) == 0 {
-		w.add(pos, polarity.Set{Mask: one})
+		w.add(answer{pos: pos, set: polarity.Set{Mask: one}})
 	}
 }
 

@@ -22,7 +22,7 @@
 // what a field holds or a table says, it is not known, and nothing is said. A criterion with LiveBounds may declare what its
 // verdict never says, since its bounds may rise and fall.
 //
-// evaltest.Decided is for StopWhen: as an answer of StopPolarities it is reported, too.
+// evaltest.Decided is for StopWhen: as an answer of StopPolarities it is reported, too. So is a verdict that is none.
 package livepolarity
 
 import (
@@ -102,6 +102,11 @@ func check(pass *analysis.Pass, reach *polarity.Result, obj *types.TypeName) {
 		}
 	}
 	if ownVerdict {
+		for _, c := range p.certain(p.verdict) {
+			if c.is != nil && c.is.Value != nil && (c.is.Int64() < 0 || c.is.Int64() > names.Fail) {
+				p.report(c.pos, p.polarities, "%s says %v, which is no verdict; return Undecided, Passed or Failed", p.typ.Name(), c.is.Value)
+			}
+		}
 		for _, word := range words {
 			bit := word.bit
 			if !declared.Cannot(bit) {

@@ -19,10 +19,13 @@ import (
 func (l *looker) mapOrder() {
 	for _, b := range l.fn.Blocks {
 		for _, instr := range b.Instrs {
-			if r, ok := instr.(*ssa.Range); ok {
-				if _, ok := r.X.Type().Underlying().(*types.Map); ok {
-					l.rangeOver(r)
+			switch instr := instr.(type) {
+			case *ssa.Range:
+				if isMap(instr.X.Type()) && !counted(instr.X, b) {
+					l.rangeOver(instr)
 				}
+			case *ssa.Call:
+				l.mapIterator(instr)
 			}
 		}
 	}
@@ -34,14 +37,45 @@ func (l *looker) rangeOver(r *ssa.Range) {
 		if !ok {
 			continue
 		}
-		lp := newLoop(next)
-		if lp == nil {
-			continue
-		}
-		if how := lp.depends(); how != "" {
+		if how := newLoop(next).depends(); how != "" {
 			l.add(r.Pos(), MapOrder, "ranges over a map and "+how)
 		}
 	}
+}
+
+func isMap(t types.Type) bool {
+	_, ok := t.Underlying().(*types.Map)
+	return ok
+}
+
+// counted reports whether the way to a block leads past a comparison of the length of such a map with one or two: where there
+// is a single element, it comes first whatever the order.
+func counted(m ssa.Value, block *ssa.BasicBlock) bool {
+	for d := block.Idom(); d != nil; d = d.Idom() {
+		cond, ok := d.Instrs[len(d.Instrs)-1].(*ssa.If)
+		if !ok {
+			continue
+		}
+		op, ok := cond.Cond.(*ssa.BinOp)
+		if ok && (lengthOf(op.X, m) && oneOrTwo(op.Y) || lengthOf(op.Y, m) && oneOrTwo(op.X)) {
+			return true
+		}
+	}
+	return false
+}
+
+func lengthOf(v, m ssa.Value) bool {
+	call, ok := v.(*ssa.Call)
+	if !ok {
+		return false
+	}
+	b, ok := call.Call.Value.(*ssa.Builtin)
+	return ok && b.Name() == "len" && types.Identical(call.Call.Args[0].Type(), m.Type())
+}
+
+func oneOrTwo(v ssa.Value) bool {
+	c, ok := v.(*ssa.Const)
+	return ok && c.Value != nil && (c.Int64() == 1 || c.Int64() == 2)
 }
 
 // loop is a loop over a map.
@@ -93,40 +127,23 @@ func spread(v ssa.Value, marks map[ssa.Value]bool) {
 	}
 	marks[v] = true
 	for _, ref := range *v.Referrers() {
-		if _, ok := ref.(*ssa.Phi); ok {
-			continue // where ways meet: see depends
-		}
-		if x, ok := ref.(ssa.Value); ok {
-			spread(x, marks)
+		switch ref := ref.(type) {
+		case *ssa.Phi: // where ways meet: see depends
+		case *ssa.Store:
+			// A variable of a struct is not taken apart into values.
+			if a, ok := ref.Addr.(*ssa.Alloc); ok && ref.Val == v {
+				spread(a, marks)
+			}
+		case ssa.Value:
+			spread(ref, marks)
 		}
 	}
 }
 
 // depends says how what comes of the loop depends on the order; "": it does not, or that cannot be told.
 func (lp *loop) depends() string {
-	results := map[string]bool{}
-	for b := range lp.blocks {
-		if b == lp.head {
-			continue
-		}
-		for _, out := range b.Succs {
-			if lp.blocks[out] {
-				continue
-			}
-			result, picks := lp.leave(b, out)
-			if picks && lp.keyed(b, out) {
-				result, picks = "the element with a key", false
-			}
-			if picks {
-				return "takes the element that happens to come first"
-			}
-			if result != "" {
-				results[result] = true
-			}
-		}
-	}
-	if len(results) > 1 {
-		return "lets the element that happens to come first decide between results"
+	if how := lp.first(lp.exits()); how != "" {
+		return how
 	}
 	for _, instr := range lp.head.Instrs {
 		phi, ok := instr.(*ssa.Phi)
@@ -143,8 +160,50 @@ func (lp *loop) depends() string {
 	return ""
 }
 
+// exit is a way out of a loop before its end.
+type exit struct{ from, to *ssa.BasicBlock }
+
+func (lp *loop) exits() []exit {
+	if len(lp.blocks) == 1 { // nothing leads back: whatever comes first is the only one
+		return []exit{{lp.head, lp.head.Succs[0]}}
+	}
+	var exits []exit
+	for b := range lp.blocks {
+		if b == lp.head {
+			continue
+		}
+		for _, out := range b.Succs {
+			if !lp.blocks[out] {
+				exits = append(exits, exit{b, out})
+			}
+		}
+	}
+	return exits
+}
+
+// first says how what the loop is left with depends on which element comes first.
+func (lp *loop) first(exits []exit) string {
+	results := map[string]bool{}
+	for _, e := range exits {
+		result, picks := lp.leave(e, 8)
+		if picks && lp.keyed(e) {
+			result, picks = []string{"the element with a key"}, false
+		}
+		if picks {
+			return "takes the element that happens to come first"
+		}
+		for _, r := range result {
+			results[r] = true
+		}
+	}
+	if len(results) > 1 {
+		return "lets the element that happens to come first decide between results"
+	}
+	return ""
+}
+
 // keyed reports whether the loop is left this way for one key only: there is no other element to come first.
-func (lp *loop) keyed(from, to *ssa.BasicBlock) bool {
+func (lp *loop) keyed(e exit) bool {
 	for b := range lp.blocks {
 		cond, ok := b.Instrs[len(b.Instrs)-1].(*ssa.If)
 		if !ok {
@@ -154,15 +213,16 @@ func (lp *loop) keyed(from, to *ssa.BasicBlock) bool {
 		if !ok || eq.Op != token.EQL || lp.key[eq.X] == lp.key[eq.Y] {
 			continue
 		}
-		if yes := b.Succs[0]; yes == to && b == from || len(yes.Preds) == 1 && yes.Dominates(from) {
+		if yes := b.Succs[0]; yes == e.to && b == e.from || len(yes.Preds) == 1 && yes.Dominates(e.from) {
 			return true
 		}
 	}
 	return false
 }
 
-// leave is the constants with which the loop is left from one block to another; picks: with something of the element.
-func (lp *loop) leave(from, to *ssa.BasicBlock) (result string, picks bool) {
+// leave is the constants with which the loop may be left by an exit; picks: with something of the element. Where it depends on
+// other things than the element what it is left with, it is not known.
+func (lp *loop) leave(e exit, depth int) (results []string, picks bool) {
 	var parts []string
 	note := func(v ssa.Value) bool {
 		if lp.taint[v] {
@@ -175,46 +235,60 @@ func (lp *loop) leave(from, to *ssa.BasicBlock) (result string, picks bool) {
 		}
 		return false
 	}
-	for range 8 {
+	for ; depth > 0; depth-- {
 		phis := false
-		for _, instr := range to.Instrs {
+		for _, instr := range e.to.Instrs {
 			phi, ok := instr.(*ssa.Phi)
 			if !ok {
 				break
 			}
 			phis = true
-			for i, p := range to.Preds {
-				if p == from && note(phi.Edges[i]) {
-					return "", len(*phi.Referrers()) > 0
+			for i, p := range e.to.Preds {
+				if p == e.from && note(phi.Edges[i]) {
+					return nil, len(*phi.Referrers()) > 0
 				}
 			}
 		}
 		if phis {
-			return strings.Join(parts, ","), false
+			return []string{strings.Join(parts, ",")}, false
 		}
-		for _, instr := range to.Instrs {
+		for _, instr := range e.to.Instrs {
 			// The body of a range over a function returns through variables of its own.
 			if store, ok := instr.(*ssa.Store); ok {
 				if _, captured := store.Addr.(*ssa.FreeVar); captured && note(store.Val) {
-					return "", true
+					return nil, true
 				}
 			}
 		}
-		switch last := to.Instrs[len(to.Instrs)-1].(type) {
+		switch last := e.to.Instrs[len(e.to.Instrs)-1].(type) {
 		case *ssa.Return:
 			for _, v := range last.Results {
 				if note(v) {
-					return "", true
+					return nil, true
 				}
 			}
-			return strings.Join(parts, ","), false
+			return []string{strings.Join(parts, ",")}, false
+		case *ssa.If:
+			if !lp.taint[last.Cond] {
+				return nil, false
+			}
+			for _, to := range e.to.Succs {
+				more, picks := lp.leave(exit{e.to, to}, depth-1)
+				if picks || more == nil {
+					return nil, picks
+				}
+				for _, r := range more {
+					results = append(results, strings.Join(append(parts, r), ","))
+				}
+			}
+			return results, false
 		case *ssa.Jump:
-			from, to = to, to.Succs[0]
+			e = exit{e.to, e.to.Succs[0]}
 		default:
-			return "", false
+			return nil, false
 		}
 	}
-	return "", false
+	return nil, false
 }
 
 // last reports whether phi is the last element that fits, and is used after the loop. One that depends on those before, such
@@ -285,7 +359,7 @@ func (lp *loop) unsorted() bool {
 				continue
 			}
 			for _, ref := range *call.Referrers() {
-				if phi, ok := ref.(*ssa.Phi); ok && phi.Block() == lp.head && lp.taken(phi) {
+				if phi, ok := ref.(*ssa.Phi); ok && phi.Block() == lp.head && taken(phi, lp.blocks) {
 					return true
 				}
 			}
@@ -294,12 +368,13 @@ func (lp *loop) unsorted() bool {
 	return false
 }
 
-func (lp *loop) taken(slice *ssa.Phi) bool {
+// taken reports whether one of a slice's elements is taken by its place outside of these blocks, and nobody is seen to sort it.
+func taken(slice ssa.Value, except map[*ssa.BasicBlock]bool) bool {
 	taken := false
 	for _, ref := range *slice.Referrers() {
 		switch ref := ref.(type) {
 		case *ssa.IndexAddr:
-			if _, ok := ref.Index.(*ssa.Const); ok && !lp.blocks[ref.Block()] {
+			if _, ok := ref.Index.(*ssa.Const); ok && !except[ref.Block()] {
 				taken = true
 			}
 		case ssa.CallInstruction:

@@ -220,3 +220,13 @@ func (o ofInt) LiveVerdict(tr *agents.Trajectory) evaltest.Verdict {
 
 var _ = []evaltest.LiveCriterion{configured{}, tabled{}, &either{}, &shared{}, &sharing{}, &sharingToo{}, renamed{}, &around{}, &opposite{}, &remembered{},
 	&rising{}, neither{}, skill{}, strictSkill{}, &debugging{}, &functional{}, ofInt{}}
+
+// The verdict is its own, and the polarity that of what it embeds.
+type stricter struct{ shared }
+
+func (c *stricter) LiveVerdict(tr *agents.Trajectory) evaltest.Verdict {
+	if lib.Calls(tr) > 0 {
+		return evaltest.Failed
+	}
+	return c.shared.LiveVerdict(tr)
+}

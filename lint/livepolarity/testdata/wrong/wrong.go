@@ -231,3 +231,24 @@ type todo struct{ lib.Base }
 func (*todo) StopPolarities() evaltest.Polarity { return evaltest.Fail } // want `todo declares Fail`
 
 func (*todo) LiveVerdict(tr *agents.Trajectory) evaltest.Verdict { panic("not yet") }
+
+// Numbers that are no verdicts.
+type numbers struct{ lib.Base }
+
+func (*numbers) StopPolarities() evaltest.Polarity { return evaltest.Pass | evaltest.Fail }
+
+func (*numbers) LiveVerdict(tr *agents.Trajectory) evaltest.Verdict {
+	switch lib.Calls(tr) {
+	case 0:
+		return evaltest.Failed
+	case 1:
+		return evaltest.Passed
+	case 2:
+		return evaltest.Failed + 1 // want `numbers says 3, which is no verdict; return Undecided, Passed or Failed`
+	case 3:
+		return evaltest.Verdict(evaltest.Pass | evaltest.Fail) // want `numbers says 3, which is no verdict`
+	case 4:
+		return -1 // want `numbers says -1, which is no verdict`
+	}
+	return evaltest.Undecided
+}

@@ -488,3 +488,84 @@ func (c *deliberateAsAWhole) LiveVerdict(tr *agents.Trajectory) evaltest.Verdict
 }
 
 var _ = []any{newMatching, newOnceValue, newLocal}
+
+// What is asked of the elements of a map does not depend on their order.
+type orderless struct {
+	base
+	strict bool
+}
+
+func (c *orderless) LiveVerdict(tr *agents.Trajectory) evaltest.Verdict {
+	m := map[string]int{}
+	for call := range tr.Calls() {
+		m[call.Name]++
+	}
+	if !nonEmpty(m) || only(m) == "read" || onlyIterated(m) == "read" || hasLong(m) || total(m) > 3 || under(m, "rm") > 1 {
+		return evaltest.Undecided
+	}
+	names := slices.Collect(maps.Keys(m))
+	slices.Sort(names)
+	if names[0] == "rm" || len(slices.Collect(maps.Values(m))) > 3 {
+		return evaltest.Undecided
+	}
+	for _, n := range m {
+		if n > 3 {
+			if c.strict {
+				return evaltest.Failed
+			}
+			return evaltest.Undecided
+		}
+	}
+	return evaltest.Undecided
+}
+
+func nonEmpty(m map[string]int) bool {
+	for range m {
+		return true
+	}
+	return false
+}
+
+func only(m map[string]int) string {
+	if len(m) == 1 {
+		for name := range m {
+			return name
+		}
+	}
+	return ""
+}
+
+func onlyIterated(m map[string]int) string {
+	if len(m) != 1 {
+		return ""
+	}
+	for name := range maps.Keys(m) {
+		return name
+	}
+	return ""
+}
+
+func hasLong(m map[string]int) bool {
+	for name := range maps.Keys(m) {
+		if len(name) > 3 {
+			return true
+		}
+	}
+	return false
+}
+
+func total(m map[string]int) (n int) {
+	for count := range maps.Values(m) {
+		n += count
+	}
+	return n
+}
+
+func under(m map[string]int, key string) int {
+	for name, n := range maps.All(m) {
+		if name == key {
+			return n
+		}
+	}
+	return 0
+}
