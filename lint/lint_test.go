@@ -73,13 +73,22 @@ func TestCodeThatDoesNotTypeCheck(t *testing.T) {
 	require.Contains(t, found[0], "livepair: LiveVerdict of byValue has the wrong signature")
 }
 
-// Code that has nothing to do with evaltest: the standard library, and everything that the project's tools are made of. With
-// the early return switched off nothing crashes, and nothing is found.
+// Code that has nothing to do with evaltest, cgo and assembly among it. With the early return switched off nothing crashes, and
+// nothing is found.
+func TestForeignCode(t *testing.T) {
+	program.Everywhere = true // nothing runs beside a test that is not parallel
+	defer func() { program.Everywhere = false }()
+	for _, f := range findings(t, &packages.Config{}, lint.Settings{}, "runtime/cgo", "os/user", "net", "reflect", "go/types", "testing") {
+		t.Error(f)
+	}
+}
+
+// The same of the standard library, and of everything that the project's tools are made of.
 func TestSoak(t *testing.T) {
 	if os.Getenv("EVALTEST_SOAK") == "" {
 		t.Skip("it looks at a thousand packages for minutes: set EVALTEST_SOAK, as make soak does")
 	}
-	program.Everywhere = true // nothing runs beside a test that is not parallel
+	program.Everywhere = true
 	defer func() { program.Everywhere = false }()
 	seen, n := map[string]bool{}, 0
 	for _, from := range []struct {

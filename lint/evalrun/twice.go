@@ -21,7 +21,8 @@ func (p *pack) twice(fn *ssa.Function) {
 			return
 		}
 		for _, d := range p.runsOf(call) {
-			if p.realEval(d.on) {
+			// What a literal in fn makes is another eval each time it is called.
+			if h := home(d.on); p.realEval(d.on) && (h == fn || outside(d.on, fn)) {
 				if at[d.on] == nil {
 					all = append(all, d.on)
 				}

@@ -500,3 +500,13 @@ func globally(t *testing.T) {
 }
 
 func make2() chan *evaltest.T { return make(chan *evaltest.T, 1) }
+
+// A literal that makes the eval makes another each time it is called.
+func remade(t *testing.T) {
+	var e *evaltest.T
+	reset := func() { e = evaltest.New(t) }
+	reset()
+	e.Run("Do the first part.")
+	reset()
+	e.Run("Do the second part.")
+}
