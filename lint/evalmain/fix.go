@@ -4,11 +4,11 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"path"
-	"strconv"
+	"slices"
 
 	"golang.org/x/tools/go/analysis"
 
+	"github.com/evaltest-go/evaltest/lint/internal/imports"
 	"github.com/evaltest-go/evaltest/lint/internal/names"
 )
 
@@ -21,11 +21,11 @@ func (p *pack) add() *analysis.SuggestedFix {
 		if ast.IsGenerated(file) {
 			continue
 		}
-		eval, ok := qualifier(file, names.Evaltest)
+		eval, ok := imports.Qualifier(file, names.Evaltest)
 		if !ok {
 			continue
 		}
-		testing, ok := qualifier(file, "testing")
+		testing, ok := imports.Qualifier(file, "testing")
 		if !ok {
 			continue
 		}
@@ -81,20 +81,18 @@ func (p *pack) replace(main *ast.FuncDecl) *analysis.SuggestedFix {
 	if !ok || p.runs(main) != 1 || !exits && defers(main) {
 		return nil
 	}
-	var edits []analysis.TextEdit
-	eval, ok := qualifier(file, names.Evaltest)
+	q, edits, ok := imports.Add(p.pass, file, names.Evaltest)
 	if !ok {
-		if eval, edits, ok = p.imports(file, exits && p.lastUse(file, call)); !ok {
-			return nil
-		}
-	} else if exits && p.lastUse(file, call) {
-		edit, ok := without(p.pass.Fset, file, "os")
-		if !ok {
+		return nil
+	}
+	if exits && p.lastUse(file, call) {
+		edit, ok := imports.Remove(p.pass.Fset, file, "os")
+		if !ok || slices.ContainsFunc(edits, func(e analysis.TextEdit) bool { return edit.Pos <= e.Pos && e.Pos <= edit.End }) {
 			return nil
 		}
 		edits = append(edits, edit)
 	}
-	edits = append(edits, analysis.TextEdit{Pos: last.Pos(), End: last.End(), NewText: []byte(eval + "Main(" + m + ")")})
+	edits = append(edits, analysis.TextEdit{Pos: last.Pos(), End: last.End(), NewText: []byte(q[0] + "Main(" + m + ")")})
 	return &analysis.SuggestedFix{Message: "call evaltest.Main", TextEdits: edits}
 }
 
@@ -168,89 +166,4 @@ func (p *pack) lastUse(file *ast.File, exit *ast.CallExpr) bool {
 		return true
 	})
 	return only
-}
-
-// qualifier is what stands before the names of a package that a file imports.
-func qualifier(file *ast.File, pkg string) (string, bool) {
-	for _, imp := range file.Imports {
-		if have, err := strconv.Unquote(imp.Path.Value); err != nil || have != pkg {
-			continue
-		}
-		switch {
-		case imp.Name == nil:
-			return path.Base(pkg) + ".", true
-		case imp.Name.Name == ".":
-			return "", true
-		case imp.Name.Name != "_":
-			return imp.Name.Name + ".", true
-		}
-	}
-	return "", false
-}
-
-// imports imports evaltest in a file, and takes out os where nothing needs it any more.
-func (p *pack) imports(file *ast.File, dropOS bool) (string, []analysis.TextEdit, bool) {
-	if p.pass.Pkg.Scope().Lookup("evaltest") != nil {
-		return "", nil, false
-	}
-	var last *ast.GenDecl
-	for _, decl := range file.Decls {
-		if gen, ok := decl.(*ast.GenDecl); ok && gen.Tok == token.IMPORT && len(gen.Specs) > 0 {
-			last = gen
-		}
-	}
-	for _, imp := range file.Imports {
-		have, _ := strconv.Unquote(imp.Path.Value)
-		if imp.Name == nil && path.Base(have) == "evaltest" || imp.Name != nil && imp.Name.Name == "evaltest" {
-			return "", nil, false
-		}
-	}
-	if last == nil {
-		return "", nil, false
-	}
-	end := last.Specs[len(last.Specs)-1].End()
-	text := "\n\n\t" + strconv.Quote(names.Evaltest)
-	if !last.Lparen.IsValid() {
-		end, text = last.End(), "\nimport "+strconv.Quote(names.Evaltest)
-	}
-	edits := []analysis.TextEdit{{Pos: end, End: end, NewText: []byte(text)}}
-	if dropOS {
-		edit, ok := without(p.pass.Fset, file, "os")
-		if !ok || edit.End >= end && edit.Pos <= end {
-			return "", nil, false
-		}
-		edits = append(edits, edit)
-	}
-	return "evaltest.", edits, true
-}
-
-// without takes an import out of a file; ok: it can be done.
-func without(fset *token.FileSet, file *ast.File, pkg string) (analysis.TextEdit, bool) {
-	for _, decl := range file.Decls {
-		gen, ok := decl.(*ast.GenDecl)
-		if !ok || gen.Tok != token.IMPORT {
-			continue
-		}
-		for _, spec := range gen.Specs {
-			imp := spec.(*ast.ImportSpec)
-			if have, _ := strconv.Unquote(imp.Path.Value); have != pkg || imp.Doc != nil || imp.Comment != nil {
-				continue
-			}
-			var node ast.Node = imp
-			if len(gen.Specs) == 1 {
-				if gen.Doc != nil {
-					return analysis.TextEdit{}, false
-				}
-				node = gen
-			}
-			lines := fset.File(node.Pos())
-			from := lines.LineStart(lines.PositionFor(node.Pos(), false).Line)
-			end := lines.PositionFor(node.End(), false).Line
-			if end >= lines.LineCount() {
-				return analysis.TextEdit{}, false
-			}
-			return analysis.TextEdit{Pos: from, End: lines.LineStart(end + 1)}, true
-		}
-	}
-	return analysis.TextEdit{}, false
 }

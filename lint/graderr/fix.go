@@ -2,14 +2,14 @@ package graderr
 
 import (
 	"go/ast"
-	"go/token"
 	"go/types"
 	"slices"
-	"strconv"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ast/astutil"
 	"golang.org/x/tools/go/ssa"
+
+	"github.com/evaltest-go/evaltest/lint/internal/imports"
 )
 
 // fix returns the error instead of the score, or before it what is no verdict; nil: it is not certain how.
@@ -36,43 +36,35 @@ func (g *grader) fix(f finding) *analysis.SuggestedFix {
 	if f.kind == never {
 		return &analysis.SuggestedFix{Message: "return the error", TextEdits: []analysis.TextEdit{{Pos: ret.Pos(), End: ret.End(), NewText: []byte(returned)}}}
 	}
+	missingFile := "io/fs"
+	if _, ok := imports.Qualifier(file, "io/fs"); !ok {
+		if _, ok := imports.Qualifier(file, "os"); ok {
+			missingFile = "os" // it has ErrNotExist, too
+		}
+	}
 	var cond string
 	var edits []analysis.TextEdit
-	errors, edits, ok := g.qualifier(file, "errors", edits)
-	if !ok {
-		return nil
-	}
 	switch f.kind {
 	case missing:
-		q, more, ok := g.missingFile(file, edits)
+		q, more, ok := imports.Add(g.pass, file, "errors", missingFile)
 		if !ok {
 			return nil
 		}
 		edits = more
-		cond = "!" + errors + "Is(" + err + ", " + q + "ErrNotExist)"
+		cond = "!" + q[0] + "Is(" + err + ", " + q[1] + "ErrNotExist)"
 	case exits:
-		q, more, ok := g.qualifier(file, "os/exec", edits)
+		q, more, ok := imports.Add(g.pass, file, "errors", "os/exec")
 		if !ok || g.taken(ret, "exited") {
 			return nil
 		}
 		edits = more
-		cond = "_, exited := " + errors + "AsType[*" + q + "ExitError](" + err + "); !exited"
+		cond = "_, exited := " + q[0] + "AsType[*" + q[1] + "ExitError](" + err + "); !exited"
 	default:
 		return nil
 	}
 	text := "if " + cond + " {\n" + returned + "\n}\n"
 	edits = append(edits, analysis.TextEdit{Pos: ret.Pos(), End: ret.Pos(), NewText: []byte(text)})
 	return &analysis.SuggestedFix{Message: "return other errors", TextEdits: edits}
-}
-
-// missingFile is what stands before ErrNotExist in a file.
-func (g *grader) missingFile(file *ast.File, edits []analysis.TextEdit) (string, []analysis.TextEdit, bool) {
-	for _, pkg := range []string{"io/fs", "os"} {
-		if q, ok := imported(file, pkg); ok {
-			return q, edits, true
-		}
-	}
-	return g.qualifier(file, "io/fs", edits)
 }
 
 // variable is the variable that holds the error in the innermost if or case around the return; "": there is none.
@@ -141,69 +133,4 @@ func (g *grader) taken(at ast.Node, name string) bool {
 	}
 	_, obj := scope.LookupParent(name, at.Pos())
 	return obj != nil
-}
-
-// imported is what stands before the names of a package that a file imports.
-func imported(file *ast.File, pkg string) (string, bool) {
-	for _, imp := range file.Imports {
-		if have, err := strconv.Unquote(imp.Path.Value); err != nil || have != pkg {
-			continue
-		}
-		switch {
-		case imp.Name == nil:
-			return base(pkg) + ".", true
-		case imp.Name.Name == ".":
-			return "", true
-		case imp.Name.Name != "_":
-			return imp.Name.Name + ".", true
-		}
-	}
-	return "", false
-}
-
-func base(pkg string) string {
-	for i := len(pkg) - 1; i >= 0; i-- {
-		if pkg[i] == '/' {
-			return pkg[i+1:]
-		}
-	}
-	return pkg
-}
-
-// qualifier is what stands before the names of a package of the standard library in a file, with the edits that import it there if
-// they are needed.
-func (g *grader) qualifier(file *ast.File, pkg string, edits []analysis.TextEdit) (string, []analysis.TextEdit, bool) {
-	if q, ok := imported(file, pkg); ok {
-		return q, edits, true
-	}
-	name := base(pkg)
-	if g.pass.Pkg.Scope().Lookup(name) != nil {
-		return "", nil, false
-	}
-	for _, imp := range file.Imports {
-		have, _ := strconv.Unquote(imp.Path.Value)
-		if imp.Name == nil && base(have) == name || imp.Name != nil && imp.Name.Name == name {
-			return "", nil, false
-		}
-	}
-	for _, decl := range file.Decls {
-		decl, ok := decl.(*ast.GenDecl)
-		if !ok || decl.Tok != token.IMPORT || len(decl.Specs) == 0 {
-			continue
-		}
-		if !decl.Lparen.IsValid() {
-			text := "import " + strconv.Quote(pkg) + "\n"
-			return name + ".", append(edits, analysis.TextEdit{Pos: decl.Pos(), End: decl.Pos(), NewText: []byte(text)}), true
-		}
-		// Before the first path that is greater: those of the standard library come first, in order.
-		first := decl.Specs[0].(*ast.ImportSpec)
-		for _, spec := range decl.Specs {
-			spec := spec.(*ast.ImportSpec)
-			if path, _ := strconv.Unquote(spec.Path.Value); path > pkg {
-				return name + ".", append(edits, analysis.TextEdit{Pos: spec.Pos(), End: spec.Pos(), NewText: []byte(strconv.Quote(pkg) + "\n\t")}), true
-			}
-		}
-		return name + ".", append(edits, analysis.TextEdit{Pos: first.Pos(), End: first.Pos(), NewText: []byte(strconv.Quote(pkg) + "\n\t")}), true
-	}
-	return "", nil, false
 }

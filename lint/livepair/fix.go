@@ -5,11 +5,11 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"path"
 	"strconv"
 
 	"golang.org/x/tools/go/analysis"
 
+	"github.com/evaltest-go/evaltest/lint/internal/imports"
 	"github.com/evaltest-go/evaltest/lint/internal/names"
 )
 
@@ -20,14 +20,11 @@ func (p *pack) addVerdict(t *types.Named, after *types.Func) *analysis.Suggested
 		return nil
 	}
 	file := p.files[decl]
-	eval, edits, ok := p.qualifier(file, names.Evaltest, nil)
+	q, edits, ok := imports.Add(p.pass, file, names.Evaltest, names.Agents)
 	if !ok {
 		return nil
 	}
-	agents, edits, ok := p.qualifier(file, names.Agents, edits)
-	if !ok {
-		return nil
-	}
+	eval, agents := q[0], q[1]
 	text := fmt.Sprintf("\n\n// LiveVerdict judges the trajectory so far.\nfunc (%s) LiveVerdict(tr *%sTrajectory) %sVerdict {\n\treturn %sUndecided\n}",
 		p.receiver(decl), agents, eval, eval)
 	end := p.lineEnd(decl)
@@ -56,10 +53,11 @@ func (p *pack) addPolarities(t *types.Named, before *types.Func) *analysis.Sugge
 	if !ok {
 		return nil
 	}
-	eval, edits, ok := p.qualifier(p.files[decl], names.Evaltest, nil)
+	q, edits, ok := imports.Add(p.pass, p.files[decl], names.Evaltest)
 	if !ok {
 		return nil
 	}
+	eval := q[0]
 	answer := map[int]string{0: "0", names.Pass: eval + "Pass", names.Fail: eval + "Fail", names.Pass | names.Fail: eval + "Pass | " + eval + "Fail"}[said]
 	text := fmt.Sprintf("// StopPolarities says which verdicts LiveVerdict can reach.\nfunc (%s) StopPolarities() %sPolarity { return %s }\n\n", p.receiver(decl), eval, answer)
 	pos := decl.Pos()
@@ -114,44 +112,4 @@ func (p *pack) receiver(decl *ast.FuncDecl) string {
 		return field.Names[0].Name + " " + typ
 	}
 	return typ
-}
-
-// qualifier is what stands before the names of a package in a file, with the edits that import it there if they are needed.
-func (p *pack) qualifier(file *ast.File, pkg string, edits []analysis.TextEdit) (string, []analysis.TextEdit, bool) {
-	for _, imp := range file.Imports {
-		if have, err := strconv.Unquote(imp.Path.Value); err != nil || have != pkg {
-			continue
-		}
-		switch {
-		case imp.Name == nil:
-			return path.Base(pkg) + ".", edits, true
-		case imp.Name.Name == ".":
-			return "", edits, true
-		case imp.Name.Name != "_":
-			return imp.Name.Name + ".", edits, true
-		}
-	}
-	name := path.Base(pkg)
-	if p.pass.Pkg.Scope().Lookup(name) != nil {
-		return "", nil, false
-	}
-	for _, imp := range file.Imports {
-		have, _ := strconv.Unquote(imp.Path.Value)
-		if imp.Name == nil && path.Base(have) == name || imp.Name != nil && imp.Name.Name == name {
-			return "", nil, false
-		}
-	}
-	for i := len(file.Decls) - 1; i >= 0; i-- {
-		decl, ok := file.Decls[i].(*ast.GenDecl)
-		if !ok || decl.Tok != token.IMPORT || len(decl.Specs) == 0 {
-			continue
-		}
-		last := decl.Specs[len(decl.Specs)-1]
-		text := "\n\t" + strconv.Quote(pkg)
-		if !decl.Lparen.IsValid() {
-			text = "\nimport " + strconv.Quote(pkg)
-		}
-		return name + ".", append(edits, analysis.TextEdit{Pos: last.End(), End: last.End(), NewText: []byte(text)}), true
-	}
-	return "", nil, false
 }
