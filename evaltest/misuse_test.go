@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math"
 	"os"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -125,6 +127,32 @@ func TestMisuseIsReportedAtTheAuthorsLine(t *testing.T) {
 				assert.Equal(t, "misuse_test.go", strings.Split(tb.lines[len(tb.lines)-1], ":")[0])
 			}
 			assert.NotContains(t, tb.text(), "FAILED")
+		})
+	}
+}
+
+// A test that panics, or ends its goroutine, before Run says so itself.
+func TestForgottenByAPanic(t *testing.T) {
+	t.Parallel()
+	for name, leave := range map[string]func(){"panic": func() { panic("no map") }, "goexit": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tb := &fakeTB{name: "TestAuthor", attrs: map[string]string{}, ctx: t.Context()}
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				defer func() { _ = recover() }()
+				defer func() { // as the testing package does
+					for _, f := range slices.Backward(tb.cleanups) {
+						f()
+					}
+				}()
+				evaltest.New(tb, evaltest.Script())
+				leave()
+			}()
+			<-done
+			require.Empty(t, tb.text())
+			require.False(t, tb.failed)
 		})
 	}
 }

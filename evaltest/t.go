@@ -90,8 +90,24 @@ func New(tb testing.TB, opts ...Option) *T {
 
 // forgotten reports an eval that was made and never run: a green test that asked nothing.
 func (e *T) forgotten() {
-	if !e.ran && !e.TB.Failed() && !e.TB.Skipped() {
+	if !e.ran && !e.TB.Failed() && !e.TB.Skipped() && !unwinding() {
 		e.TB.Error(e.clean("evaltest: MISUSE: the eval made at " + e.source + " was never run: call Run"))
+	}
+}
+
+// unwinding reports whether the goroutine panics, or exits before its function has returned. The cleanups of a test run then, too,
+// before it is marked as failed: that it never came to something is no news.
+func unwinding() bool {
+	pcs := make([]uintptr, 128)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
+	for {
+		f, more := frames.Next()
+		if f.Function == "runtime.gopanic" || f.Function == "runtime.Goexit" {
+			return true
+		}
+		if !more {
+			return false
+		}
 	}
 }
 
