@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,7 +21,16 @@ type providerError struct {
 		Code    any    `json:"code"`
 		Status  string `json:"status"`
 		Message string `json:"message"`
+		Details []struct {
+			Reason string `json:"reason"`
+			Delay  string `json:"retryDelay"` // as "3.5s"
+		} `json:"details"`
 	} `json:"error"`
+}
+
+// given reports whether there is an error.
+func (e providerError) given() bool {
+	return e.kind() != "" || e.Error.Message != "" || e.Error.Code != nil
 }
 
 // readError reads what an answer says of an error: nothing, where it is a page for people.
@@ -31,6 +41,11 @@ func readError(body []byte) (e providerError) {
 
 // kind is the provider's word for the error.
 func (e providerError) kind() string {
+	for _, d := range e.Error.Details {
+		if _, known := kinds[d.Reason]; known {
+			return d.Reason
+		}
+	}
 	if code, ok := e.Error.Code.(string); ok && (e.Error.Type == "" || code == "insufficient_quota") {
 		return code
 	}
@@ -40,13 +55,24 @@ func (e providerError) kind() string {
 	return e.Error.Type
 }
 
+// delay is how long the provider asks to wait; 0: it does not say.
+func (e providerError) delay() time.Duration {
+	for _, d := range e.Error.Details {
+		if delay, err := time.ParseDuration(d.Delay); err == nil && delay > 0 {
+			return delay
+		}
+	}
+	return 0
+}
+
 // kinds are the kinds of errors by the providers' words for them, which say more than a status does.
 var kinds = map[string]agents.ErrorKind{
 	"authentication_error": agents.Auth, "permission_error": agents.Auth, "invalid_api_key": agents.Auth,
-	"UNAUTHENTICATED": agents.Auth, "PERMISSION_DENIED": agents.Auth,
+	"UNAUTHENTICATED": agents.Auth, "PERMISSION_DENIED": agents.Auth, "API_KEY_INVALID": agents.Auth,
 	"billing_error": agents.Quota, "insufficient_quota": agents.Quota,
 	"rate_limit_error": agents.RateLimit, "rate_limit_exceeded": agents.RateLimit, "RESOURCE_EXHAUSTED": agents.RateLimit,
 	"overloaded_error": agents.Overloaded, "api_error": agents.Overloaded, "server_error": agents.Overloaded, "UNAVAILABLE": agents.Overloaded,
+	"server_is_overloaded": agents.Overloaded, "slow_down": agents.Overloaded, "INTERNAL": agents.Overloaded,
 	"timeout_error":         agents.Network,
 	"invalid_request_error": agents.Protocol, "not_found_error": agents.Protocol, "request_too_large": agents.Protocol,
 }
@@ -77,7 +103,7 @@ func refusal(status int, h http.Header, body []byte) *agents.Error {
 		kind = byStatus
 	}
 	e := agents.Errorf(kind, agents.FromProvider, "the provider answered %s", describeRefusal(status, pe))
-	e.RetryAfter = retryAfter(h)
+	e.RetryAfter = cmp.Or(retryAfter(h), pe.delay())
 	if status < 500 && kind == agents.Protocol { // the same request is going to be refused again
 		e.Retryable = false
 	}

@@ -1,6 +1,7 @@
-// Package gateway is the loopback endpoint between an agent and its model. It speaks a provider's wire format, knows every
-// request that the agent makes, and can hold one for as long as it takes to decide whether the session goes on: the exact
-// place to stop an agent, at no cost.
+// Package gateway is the loopback endpoint between an agent and its model. It speaks the wire format of any provider that agents
+// know ([agents.AnthropicMessages], [agents.OpenAIResponses], [agents.OpenAIChat], [agents.GeminiGenerate]), knows every request
+// that the agent makes, and can hold one for as long as it takes to decide whether the session goes on: the exact place to stop an
+// agent, at no cost.
 //
 //	g, err := gateway.Open(gateway.Options{
 //		Wire:   agents.AnthropicMessages,
@@ -35,5 +36,6 @@
 // The scripted upstream plays the model: it answers with the steps of a script, in tools that the agent offers. It keeps
 // no state between requests. Each call's id says where in the script it stands, so that the next answer is found in the
 // conversation that the agent sends: a request that is repeated gets the same answer again, and requests on the side (a
-// title, a summary) change nothing. The prompt of a sub-agent carries a line that says which part of the script is its own.
+// title, a summary) change nothing. The prompt of a sub-agent carries a line that says which part of the script is its own. An
+// agent that has no tool to write or read a file with does so in its shell, and reads a skill where its instructions say that it is.
 package gateway

@@ -19,19 +19,18 @@ import (
 
 // forward passes requests on to a provider and its answers back, byte by byte as they come, and reads along.
 type forward struct {
-	messages // for errors of the gateway's own
-	gateway  *Gateway
-	base     *url.URL
-	header   http.Header
-	secrets  *hush
+	api
+	base    *url.URL
+	header  http.Header
+	secrets *hush
 }
 
-func newForward(g *Gateway, p *agents.Provider) (*forward, error) {
+func newForward(a api, p *agents.Provider) (*forward, error) {
 	base, err := url.Parse(strings.TrimRight(p.URL, "/"))
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
 		return nil, errors.New("the provider's URL is no base URL of an API, such as https://api.example.com")
 	}
-	f := &forward{messages: messages{gateway: g}, gateway: g, base: base, header: http.Header{}}
+	f := &forward{api: a, base: base, header: http.Header{}}
 	for name, values := range p.Header {
 		for _, v := range values {
 			f.header.Add(name, v)
@@ -65,10 +64,10 @@ var client = &http.Client{
 
 func (f *forward) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if slices.Contains(strings.Split(r.URL.Path, "/"), "..") {
-		f.fail(w, http.StatusNotFound, "not_found_error", "the path leaves the API")
+		f.fail(w, http.StatusNotFound, "the path leaves the API")
 		return
 	}
-	if r.Method == http.MethodPost && strings.TrimSuffix(r.URL.Path, "/") == "/v1/messages" {
+	if f.dialect.route(r) == asks {
 		f.create(w, r)
 		return
 	}
@@ -92,10 +91,10 @@ func (f *forward) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (f *forward) create(w http.ResponseWriter, r *http.Request) {
 	body, err := readBody(r)
 	if err != nil {
-		f.fail(w, http.StatusRequestEntityTooLarge, "request_too_large", err.Error())
+		f.fail(w, http.StatusRequestEntityTooLarge, err.Error())
 		return
 	}
-	q, err := parseQuery(body)
+	q, err := f.dialect.parse(r, unpacked(r, body))
 	note := ""
 	if err != nil {
 		q, note = new(query), err.Error() // the provider is going to say what it thinks of it
@@ -114,12 +113,12 @@ func (f *forward) create(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer resp.Body.Close()
-	m := &meter{x: x, progress: f.gateway.opts.Progress}
+	m := &meter{x: x, reader: f.dialect.reader(), progress: f.gateway.opts.Progress}
 	m.begin(resp.StatusCode)
 	if err := decoded(resp); err != nil {
 		m.fail(senseless("its compression: %v", err))
 		x.end(Answered)
-		f.fail(w, http.StatusBadGateway, "api_error", "an answer that cannot be read came from "+f.base.Host)
+		f.fail(w, http.StatusBadGateway, "an answer that cannot be read came from "+f.base.Host)
 		return
 	}
 	if good(resp) && isStream(resp.Header) {
@@ -174,7 +173,11 @@ func (f *forward) whole(w http.ResponseWriter, r *http.Request, resp *http.Respo
 func (f *forward) send(r *http.Request, body io.Reader) (*http.Response, error) {
 	target := *f.base
 	target.Path, target.RawPath = f.base.Path+r.URL.Path, f.base.EscapedPath()+r.URL.EscapedPath()
-	target.RawQuery = r.URL.RawQuery
+	if target.RawQuery = r.URL.RawQuery; strings.Contains(target.RawQuery, f.gateway.token) { // a key in the query
+		values := r.URL.Query()
+		values.Del("key")
+		target.RawQuery = values.Encode()
+	}
 	out, err := http.NewRequestWithContext(r.Context(), r.Method, target.String(), body)
 	if err != nil {
 		return nil, err
@@ -209,7 +212,7 @@ func (f *forward) unreached(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		panic(http.ErrAbortHandler)
 	}
-	f.fail(w, http.StatusBadGateway, "api_error", fmt.Sprintf("no answer from %s: %v", f.base.Host, f.secrets.error(cause(err))))
+	f.fail(w, http.StatusBadGateway, fmt.Sprintf("no answer from %s: %v", f.base.Host, f.secrets.error(cause(err))))
 }
 
 // cause is err without the URL that net/http puts before it: a company's may hold what is not for everybody.

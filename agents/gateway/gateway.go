@@ -53,8 +53,9 @@ type Gateway struct {
 
 // Open listens on a free port of 127.0.0.1.
 func Open(o Options) (*Gateway, error) {
-	if o.Wire != agents.AnthropicMessages {
-		return nil, fmt.Errorf("gateway: open: no wire format %q (known: %s)", o.Wire, agents.AnthropicMessages)
+	d, err := dialectOf(o.Wire)
+	if err != nil {
+		return nil, fmt.Errorf("gateway: open: %w", err)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -63,18 +64,19 @@ func Open(o Options) (*Gateway, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	g := &Gateway{opts: o, token: "evaltest-" + rand.Text(), host: l.Addr().String(), stop: stop}
 	g.url = "http://" + g.host
-	var api handler = &messages{gateway: g, upstream: newScripted(o.Script, o.Dir)}
+	speaks := api{gateway: g, dialect: d}
+	var h handler = &player{speaks, newScripted(d, o.Script, o.Dir)}
 	if o.Provider != nil {
-		f, err := newForward(g, o.Provider)
+		f, err := newForward(speaks, o.Provider)
 		if err != nil {
 			stop()
 			_ = l.Close()
 			return nil, fmt.Errorf("gateway: open: %w", err)
 		}
-		api = f
+		h = f
 	}
 	g.server = &http.Server{
-		Handler:           g.admitted(api),
+		Handler:           g.admitted(h),
 		ReadHeaderTimeout: 30 * time.Second,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
@@ -119,11 +121,11 @@ func (g *Gateway) Close() error {
 	return g.closeErr
 }
 
-// handler serves the API of a wire format.
+// handler serves the API of a provider.
 type handler interface {
 	http.Handler
 	// fail answers with an error in the format of the API.
-	fail(w http.ResponseWriter, status int, kind, text string)
+	fail(w http.ResponseWriter, status int, text string)
 }
 
 // admitted lets in who has the token, and counts the handlers that run.
@@ -139,13 +141,13 @@ func (g *Gateway) admitted(next handler) http.Handler {
 		defer g.handlers.Done()
 		switch {
 		case !g.local(r):
-			next.fail(w, http.StatusForbidden, "permission_error", "this endpoint serves its own machine alone")
+			next.fail(w, http.StatusForbidden, "this endpoint serves its own machine alone")
 		case !g.knows(r):
 			if isRead(r) && r.URL.Path == "/" {
 				w.WriteHeader(http.StatusOK) // a probe: is anyone there?
 				return
 			}
-			next.fail(w, http.StatusUnauthorized, "authentication_error", "invalid x-api-key")
+			next.fail(w, http.StatusUnauthorized, "invalid API key")
 		case isRead(r) && r.URL.Path == "/":
 			w.WriteHeader(http.StatusOK)
 		default:
@@ -165,11 +167,13 @@ func (g *Gateway) local(r *http.Request) bool {
 	return r.Host == g.host || r.Host == "localhost:"+port
 }
 
-// knows reports whether r carries the token: as a key, as a bearer, or at the beginning of its path, which it is taken from.
+// knows reports whether r carries the token: as a key in a header or in the query, as a bearer, or at the beginning of its path, which
+// it is taken from.
 func (g *Gateway) knows(r *http.Request) bool {
 	same := func(s string) bool { return subtle.ConstantTimeCompare([]byte(s), []byte(g.token)) == 1 }
 	if !g.ownLogin() {
-		return same(r.Header.Get("X-Api-Key")) || same(bearer(r.Header.Get("Authorization")))
+		return same(r.Header.Get("X-Api-Key")) || same(r.Header.Get("X-Goog-Api-Key")) || same(bearer(r.Header.Get("Authorization"))) ||
+			same(r.URL.Query().Get("key"))
 	}
 	first, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	if !same(first) {

@@ -18,7 +18,7 @@ import (
 func TestUnknownWireNamesTheKnown(t *testing.T) {
 	t.Parallel()
 	_, err := gateway.Open(gateway.Options{Wire: "smoke-signals"})
-	require.ErrorContains(t, err, `no wire format "smoke-signals" (known: anthropic-messages)`)
+	require.ErrorContains(t, err, `no wire format "smoke-signals" (known: anthropic-messages, gemini-generate, openai-chat, openai-responses)`)
 }
 
 func TestOnlyTheTokenLetsIn(t *testing.T) {

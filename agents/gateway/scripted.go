@@ -15,14 +15,18 @@ import (
 // A thread is the main one or a sub-agent's, and has a name: "m" for the main one, and for the sub-agent that block k of
 // answer i of thread t starts, "t-i-k". The id of a call is toolu_<thread>_<answer>_<block>.
 type scripted struct {
+	dialect dialect
 	threads map[string][]script.Answer
 	dir     string
 }
 
-const mainThread = "m"
+const (
+	mainThread    = "m"
+	scriptedModel = "scripted-model" // as a list of models has it
+)
 
-func newScripted(steps []script.Step, dir string) *scripted {
-	s := &scripted{threads: map[string][]script.Answer{}, dir: dir}
+func newScripted(d dialect, steps []script.Step, dir string) *scripted {
+	s := &scripted{dialect: d, threads: map[string][]script.Answer{}, dir: dir}
 	s.add(mainThread, steps)
 	return s
 }
@@ -48,8 +52,9 @@ func callID(thread string, answer, block int) string {
 }
 
 var (
-	callIDs = regexp.MustCompile(`^toolu_(m(?:-\d+-\d+)*)_(\d+)_(\d+)$`)
-	markers = regexp.MustCompile(`(?m)^\[part (m(?:-\d+-\d+)+) of the script\]`)
+	callIDs   = regexp.MustCompile(`^toolu_(m(?:-\d+-\d+)*)_(\d+)_(\d+)$`)
+	answerIDs = regexp.MustCompile(`^msg_(m(?:-\d+-\d+)*)_(\d+)$`)
+	markers   = regexp.MustCompile(`(?m)^\[part (m(?:-\d+-\d+)+) of the script\]`)
 )
 
 // marked is the prompt of a sub-agent with the line that its requests are known by.
@@ -60,14 +65,14 @@ func marked(prompt, thread string) string {
 func (s *scripted) answer(q *query) reply {
 	if q.Side {
 		// On the side: a title, a summary, a probe of the quota.
-		return reply{id: fmt.Sprintf("msg_side_%d", q.N), blocks: []block{{text: "Scripted."}}, usage: spent(q, len("Scripted."))}
+		return reply{id: fmt.Sprintf("msg_side_%d", q.N), blocks: []block{{text: "Scripted."}}, usage: s.dialect.spent(spent(q, len("Scripted.")))}
 	}
 	thread, n := s.position(q)
 	answers := s.threads[thread]
 	r := reply{id: fmt.Sprintf("msg_%s_%d", thread, n)}
 	size := 0
 	if n < len(answers) {
-		offered := q.tools()
+		offered := q.tools(s.dialect)
 		a := answers[n]
 		r.wait, r.fail = a.Wait, a.Fail
 		if r.fail != nil {
@@ -76,9 +81,9 @@ func (s *scripted) answer(q *query) reply {
 		for k, b := range a.Blocks {
 			out := block{pause: b.Pause, text: b.Text}
 			if b.Call != nil {
-				c, err := s.call(offered, *b.Call, child(thread, n, k))
+				c, err := s.call(q, offered, *b.Call, child(thread, n, k))
 				if err == nil {
-					out.name, out.input = c.name, c.input
+					out.name, out.space, out.input, out.free = c.name, c.space, c.input, c.free
 					out.id = callID(thread, n, k)
 				} else {
 					out.text, c.note = err.Error(), err.Error()
@@ -100,7 +105,7 @@ func (s *scripted) answer(q *query) reply {
 		r.blocks = []block{{text: "Done."}}
 		size = len("Done.")
 	}
-	r.usage = spent(q, size)
+	r.usage = s.dialect.spent(spent(q, size))
 	return r
 }
 
@@ -109,6 +114,11 @@ func (s *scripted) answer(q *query) reply {
 func (s *scripted) position(q *query) (thread string, answer int) {
 	thread = mainThread
 	known := false
+	if m := answerIDs.FindStringSubmatch(q.after); m != nil && s.threads[m[1]] != nil {
+		if i, err := strconv.Atoi(m[2]); err == nil {
+			thread, known, answer = m[1], true, i+1
+		}
+	}
 	if m := markers.FindStringSubmatch(q.first()); m != nil && s.threads[m[1]] != nil {
 		thread, known = m[1], true
 	}

@@ -59,7 +59,7 @@ func TestPoint(t *testing.T) {
 		`{"role":"assistant","content":[{"type":"text","text":"Yes."},{"type":"tool_use","id":"t1","input":{"a":1}}]},` +
 		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"out"}]}]}`
 	point := func(body string) string {
-		q, err := parseQuery([]byte(body))
+		q, err := anthropic{}.parse(nil, []byte(body))
 		require.NoError(t, err)
 		require.NotEmpty(t, q.Point)
 		return q.Point
@@ -90,7 +90,7 @@ func TestPoint(t *testing.T) {
 	} {
 		assert.NotEqual(t, point(first), point(body), name)
 	}
-	side, err := parseQuery([]byte(with(`[{"name":"x"}]`, `[]`)))
+	side, err := anthropic{}.parse(nil, []byte(with(`[{"name":"x"}]`, `[]`)))
 	require.NoError(t, err)
 	assert.True(t, side.Side)
 }
@@ -100,7 +100,7 @@ func BenchmarkParseQuery(b *testing.B) {
 	require.NoError(b, err)
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {
-		if _, err := parseQuery(body); err != nil {
+		if _, err := (anthropic{}).parse(nil, body); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -7,103 +7,78 @@ import (
 	"unicode/utf8"
 )
 
-// chunk is how many bytes of text or input one event of a stream carries.
-const chunk = 2048
-
-// sse writes a stream of server-sent events.
+// sse writes a stream of server-sent events; or, as one dialect has it beside them, a JSON array of the same.
 type sse struct {
 	w     http.ResponseWriter
 	flush func() error
+	array bool
+	begun bool
 }
 
-func newSSE(w http.ResponseWriter) *sse {
-	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+func newSSE(w http.ResponseWriter, array bool) *sse {
+	kind := "text/event-stream; charset=utf-8"
+	if array {
+		kind = "application/json; charset=utf-8"
+	}
+	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Cache-Control", "no-cache")
 	w.Header().Set("Request-Id", "req_scripted")
 	w.WriteHeader(http.StatusOK)
-	return &sse{w, http.NewResponseController(w).Flush}
+	return &sse{w: w, flush: http.NewResponseController(w).Flush, array: array}
 }
 
-// send writes an event; the client may not see it before flush.
-func (s *sse) send(kind string, fields map[string]any) error {
-	if fields == nil {
-		fields = map[string]any{}
+// send writes an event, with a name where it has one: its JSON, or what stands in its place. The client may not see it before flush.
+func (s *sse) send(name string, event any) error {
+	data, ready := event.(json.RawMessage)
+	var err error
+	if !ready {
+		if data, err = json.Marshal(event); err != nil {
+			return err
+		}
 	}
-	fields["type"] = kind
-	data, err := json.Marshal(fields)
-	if err != nil {
-		return err
+	switch {
+	case s.array && s.begun:
+		_, err = fmt.Fprintf(s.w, ",\n%s", data)
+	case s.array:
+		_, err = fmt.Fprintf(s.w, "[%s", data)
+	case name != "":
+		_, err = fmt.Fprintf(s.w, "event: %s\ndata: %s\n\n", name, data)
+	default:
+		_, err = fmt.Fprintf(s.w, "data: %s\n\n", data)
 	}
-	_, err = fmt.Fprintf(s.w, "event: %s\ndata: %s\n\n", kind, data)
+	s.begun = true
 	return err
 }
 
-func (s *sse) ping() error {
-	if err := s.send("ping", nil); err != nil {
-		return err
+// close ends an array.
+func (s *sse) close() error {
+	if !s.array {
+		return nil
 	}
-	return s.flush()
+	_, err := fmt.Fprint(s.w, "\n]")
+	return err
 }
 
-// stream gives an answer block by block. A block that is finished is sent before the pause that follows it; in a pause,
-// pings keep the connection alive.
-func (m *messages) stream(w http.ResponseWriter, r *http.Request, q *query, a reply, x exchange) error {
-	ctx := r.Context()
-	s := newSSE(w)
-	begin := a.usage
-	begin.output = 1
-	msg := head(q, a)
-	msg["usage"] = begin.report()
-	x.update(func(e *Exchange) { e.Status, e.Usage = http.StatusOK, begin.total() })
-	if err := s.send("message_start", map[string]any{"message": msg}); err != nil {
-		return err
-	}
-	if err := s.send("ping", nil); err != nil {
-		return err
-	}
-	for i, b := range a.blocks {
-		if b.pause > 0 {
-			if err := s.flush(); err != nil {
-				return err
-			}
-			if err := sleep(ctx, b.pause, s.ping); err != nil {
-				return err
-			}
-		}
-		if err := s.block(i, b); err != nil {
-			return err
-		}
-	}
-	if err := s.send("message_delta", map[string]any{
-		"delta": map[string]any{"stop_reason": a.stop(), "stop_sequence": nil}, "usage": a.usage.report()}); err != nil {
-		return err
-	}
-	if err := s.send("message_stop", nil); err != nil {
-		return err
-	}
-	x.update(func(e *Exchange) { e.Stop, e.Usage = a.stop(), a.usage.total() })
-	x.end(Answered) // before the agent knows: it may be over the moment that it does
-	return s.flush()
+// comment keeps the connection alive, in dialects that have no event for that.
+func (s *sse) comment() error {
+	_, err := fmt.Fprint(s.w, ": keep-alive\n\n")
+	return err
 }
 
-func (s *sse) block(i int, b block) error {
-	if err := s.send("content_block_start", map[string]any{"index": i, "content_block": b.start(false)}); err != nil {
-		return err
-	}
-	kind, field, rest := "text_delta", "text", b.text
-	if b.name != "" {
-		kind, field, rest = "input_json_delta", "partial_json", string(b.input)
-	}
-	for len(rest) > 0 {
-		n := min(chunk, len(rest))
-		for n < len(rest) && !utf8.RuneStart(rest[n]) {
+// chunk is how many bytes of text or input one event of a stream carries.
+const chunk = 2048
+
+// chunks calls f with a text in pieces of whole runes.
+func chunks(text string, f func(piece string) error) error {
+	for len(text) > 0 {
+		n := min(chunk, len(text))
+		for n < len(text) && !utf8.RuneStart(text[n]) {
 			n++
 		}
-		delta := map[string]any{"type": kind, field: rest[:n]}
-		if err := s.send("content_block_delta", map[string]any{"index": i, "delta": delta}); err != nil {
+		if err := f(text[:n]); err != nil {
 			return err
 		}
-		rest = rest[n:]
+		text = text[n:]
 	}
-	return s.send("content_block_stop", map[string]any{"index": i})
+	return nil
 }

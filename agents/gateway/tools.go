@@ -3,7 +3,9 @@ package gateway
 import (
 	"encoding/json"
 	"fmt"
+	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/evaltest-go/evaltest/agents"
@@ -30,7 +32,7 @@ func (s *schema) UnmarshalJSON(data []byte) error {
 // counts.
 var (
 	toolNames = map[agents.Kind][]string{
-		agents.Execute: {"Bash", "bash", "shell", "run_shell_command", "shell_command", "exec_command", "execute_command"},
+		agents.Execute: {"Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command", "execute_command"},
 		agents.Read:    {"Read", "read", "read_file", "view"},
 		agents.Edit:    {"Write", "write", "write_file", "create_file", "create"},
 		agents.Skill:   {"Skill", "skill", "activate_skill", "use_skill"},
@@ -42,21 +44,24 @@ var (
 	textArgs    = []string{"content", "contents", "text", "file_text"}
 	skillArgs   = []string{"skill", "name", "skill_name", "command"}
 	promptArgs  = []string{"prompt", "task", "message", "objective"}
-	typeArgs    = []string{"subagent_type", "agent_type", "agent_name"}
+	// And what a sub-agent for everything is called.
+	typeArgs = map[string]string{"subagent_type": "general-purpose", "agent_type": "general-purpose", "agent_name": "generalist"}
 )
 
 // made is a call in terms of a tool that the agent offers.
 type made struct {
-	name  string
-	input []byte
-	note  string // for the log
+	name, space string
+	input       []byte
+	free        bool
+	note        string // for the log
 }
 
 // call is a in the agent's own tools. The error is for the agent and the log to read.
-func (s *scripted) call(offered []tool, a script.Action, thread string) (made, error) {
+func (s *scripted) call(q *query, offered []tool, a script.Action, thread string) (made, error) {
 	if a.Kind == agents.Other {
 		c := made{name: a.Tool, input: a.Input}
-		if _, ok := pick(offered, a.Tool); ok {
+		if t, ok := pick(offered, a.Tool); ok {
+			c.name, c.space = t.name, t.space
 			return c, nil
 		}
 		err := fmt.Errorf("gateway: script: no tool named %s among: %s", a.Tool, names(offered))
@@ -70,12 +75,18 @@ func (s *scripted) call(offered []tool, a script.Action, thread string) (made, e
 	}
 	t, ok := pick(offered, toolNames[a.Kind]...)
 	if !ok {
+		if c, ok := s.otherwise(q, offered, a, thread); ok {
+			return c, nil
+		}
 		return made{}, fmt.Errorf("gateway: script: no tool to %s with among: %s", a.Kind, names(offered))
 	}
 	args := map[string]any{}
 	set := func(value any, candidates []string) {
 		for _, c := range candidates {
-			if _, ok := t.schema.Properties[c]; ok {
+			if p, ok := t.schema.Properties[c]; ok {
+				if p.kind() == "array" { // the words of a command
+					value = []any{"bash", "-c", value}
+				}
 				args[c] = value
 				return
 			}
@@ -94,9 +105,9 @@ func (s *scripted) call(offered []tool, a script.Action, thread string) (made, e
 		set(a.Skill, skillArgs)
 	case agents.Sub:
 		set(marked(a.Prompt, thread), promptArgs)
-		for _, name := range typeArgs {
+		for name, general := range typeArgs {
 			if p, ok := t.schema.Properties[name]; ok {
-				args[name] = p.prefer("general-purpose")
+				args[name] = p.prefer(general)
 			}
 		}
 		if _, ok := t.schema.Properties["run_in_background"]; ok {
@@ -112,8 +123,40 @@ func (s *scripted) call(offered []tool, a script.Action, thread string) (made, e
 	if err != nil {
 		return made{}, fmt.Errorf("gateway: script: arguments of %s: %w", t.name, err)
 	}
-	return made{name: t.name, input: input}, nil
+	return made{name: t.name, space: t.space, input: input}, nil
 }
+
+// otherwise is a by other means, where the agent has no tool for it: files by a patch or by the shell, and a skill by reading the
+// file that its instructions name.
+func (s *scripted) otherwise(q *query, offered []tool, a script.Action, thread string) (made, bool) {
+	var source string
+	switch a.Kind {
+	case agents.Edit:
+		if t, ok := pick(offered, "apply_patch"); ok && t.free {
+			patch := "*** Begin Patch\n*** Add File: " + a.Path + "\n"
+			for line := range strings.Lines(a.Text) {
+				patch += "+" + strings.TrimSuffix(line, "\n") + "\n"
+			}
+			return made{name: t.name, space: t.space, input: []byte(patch + "*** End Patch"), free: true}, true
+		}
+		source = fmt.Sprintf("mkdir -p %s && printf %%s %s > %s", quote(path.Dir(a.Path)), quote(a.Text), quote(a.Path))
+	case agents.Read:
+		source = "cat " + quote(a.Path)
+	case agents.Skill:
+		file := regexp.MustCompile(`[^\s"'()<>\\` + "`" + `]+/` + regexp.QuoteMeta(a.Skill) + `/SKILL\.md`).Find(q.body)
+		if file == nil {
+			return made{}, false
+		}
+		source = "cat " + quote(string(file))
+	default:
+		return made{}, false
+	}
+	c, err := s.call(q, offered, script.Action{Kind: agents.Execute, Command: source}, thread)
+	return c, err == nil
+}
+
+// quote is a text as one word of a shell.
+func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // path is p as tools want it: absolute.
 func (s *scripted) path(p string) string {
@@ -127,7 +170,7 @@ func (s *scripted) path(p string) string {
 func pick(offered []tool, wanted ...string) (tool, bool) {
 	for _, w := range wanted {
 		for _, t := range offered {
-			if t.name == w {
+			if t.name == w || t.space+t.name == w {
 				return t, true
 			}
 		}
@@ -156,6 +199,15 @@ func (s schema) prefer(want string) any {
 	return want
 }
 
+// kind is the type, the first one where there are several.
+func (s schema) kind() string {
+	kind, _ := s.Type.(string)
+	if list, ok := s.Type.([]any); ok && len(list) > 0 {
+		kind, _ = list[0].(string)
+	}
+	return strings.ToLower(kind) // a dialect has them in capitals
+}
+
 // value is some value that s allows.
 func (s schema) value() any {
 	switch {
@@ -166,11 +218,7 @@ func (s schema) value() any {
 	case len(s.AnyOf) > 0:
 		return s.AnyOf[0].value()
 	}
-	kind, _ := s.Type.(string)
-	if list, ok := s.Type.([]any); ok && len(list) > 0 {
-		kind, _ = list[0].(string)
-	}
-	switch kind {
+	switch s.kind() {
 	case "number", "integer":
 		return 1
 	case "boolean":

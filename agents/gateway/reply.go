@@ -7,32 +7,6 @@ import (
 	"github.com/evaltest-go/evaltest/agents"
 )
 
-// An upstream is what stands behind the gateway: it answers requests that were admitted.
-type upstream interface {
-	answer(q *query) reply
-}
-
-// query is a model request, whatever its wire format.
-type query struct {
-	Request
-	offered [][]byte // the tools, as they stand in the JSON
-	opening [][]byte // texts of the user before the first answer, as they stand in the JSON
-	turns   []turn   // the answers in it, in order
-	sent    int      // messages in all
-	fresh   int      // messages after the last answer
-}
-
-// turn is an answer that the agent repeats to the model as part of the conversation.
-type turn struct {
-	calls []string // ids
-}
-
-// tool is a tool that the agent offers.
-type tool struct {
-	name   string
-	schema schema
-}
-
 // reply is an answer to give, whatever its wire format.
 type reply struct {
 	id     string
@@ -49,7 +23,9 @@ type block struct {
 	text  string
 	id    string
 	name  string
-	input []byte // a JSON object
+	space string // the name of those that the tool is among
+	input []byte // a JSON object; what the tool takes where it is free
+	free  bool   // the tool's input is no JSON
 }
 
 // calls are the ids of the calls in r.
