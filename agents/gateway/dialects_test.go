@@ -171,6 +171,20 @@ func TestNothingDesynchronisesAnyDialect(t *testing.T) {
 	})
 }
 
+// An agent without tools has nothing on the side.
+func TestBareModel(t *testing.T) {
+	each(t, func(t *testing.T, s speaker, streams bool) {
+		g := openAs(t, s.wire, gateway.Options{Script: []script.Step{script.Say("one"), script.HandBack(), script.Say("two")}, Bare: true})
+		c := s.begin(t, g, streams, "Go.")
+		for _, want := range []string{"one", "two"} {
+			a := c.askWith(c.history, nil)
+			require.Equal(t, want, a.Text)
+			c.history = append(append(c.history, a.Repeat...), s.prompt("Go on."))
+		}
+		require.False(t, g.Log()[0].Side)
+	})
+}
+
 // A sub-agent's requests are known by its prompt.
 func TestSubagentsInEveryDialect(t *testing.T) {
 	each(t, func(t *testing.T, s speaker, streams bool) {

@@ -25,6 +25,8 @@ type Options struct {
 	Script []script.Step
 	// Dir is the agent's workspace, an absolute path: relative paths of the script are joined to it.
 	Dir string
+	// Bare: the agent has no tools to offer, so that a request without any is as good as another, and none is on the side.
+	Bare bool
 	// Admit, when not nil, is asked before a model request is answered, by several goroutines at once when the agent has
 	// sub-agents. It may block as long as it likes; ctx ends when the agent goes away or the gateway closes, and then it
 	// has to return. An error refuses: the connection is closed without an answer.

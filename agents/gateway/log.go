@@ -23,7 +23,8 @@ type Request struct {
 	Stream bool
 	// Point is equal for requests that ask for the same answer of the same conversation: one is the other, tried again.
 	Point string
-	// Side: no tools are offered. It is on the side, for a title, a summary, a probe, and nothing of the conversation hangs on it.
+	// Side: no tools are offered, by an agent that has some. It is on the side, for a title, a summary, a probe, and nothing of the
+	// conversation hangs on it.
 	Side bool
 }
 

@@ -103,6 +103,7 @@ func (p *player) create(w http.ResponseWriter, r *http.Request) {
 
 // arrive logs a model request and returns when it may be answered. If it may not it does not return.
 func (g *Gateway) arrive(ctx context.Context, r *Request) exchange {
+	r.Side = r.Side && !g.opts.Bare
 	x := g.log.arrive(*r)
 	x.update(func(e *Exchange) { *r = e.Request })
 	if g.opts.Admit == nil {
