@@ -185,6 +185,20 @@ func TestBareModel(t *testing.T) {
 	})
 }
 
+// Answers that an agent puts into the model's mouth are none of the script's.
+func TestConversationThatBeginsWithAnAnswer(t *testing.T) {
+	each(t, func(t *testing.T, s speaker, streams bool) {
+		seed := play(t, s.wire, script.Say("Got it. Thanks for the context!"))
+		c := s.begin(t, seed, streams, "This is the context.")
+		c.next()
+		c.history[len(c.history)-1] = s.prompt("Go.")
+		c.g = play(t, s.wire, script.Say("one  two"), script.HandBack(), script.HandBack(), script.Run("three"))
+		require.Equal(t, "one  two", c.next().Text)
+		require.Equal(t, "Done.", c.next().Text)
+		require.Contains(t, c.next().Calls[0].Input, "three")
+	})
+}
+
 // A sub-agent's requests are known by its prompt.
 func TestSubagentsInEveryDialect(t *testing.T) {
 	each(t, func(t *testing.T, s speaker, streams bool) {

@@ -81,6 +81,28 @@ func TestToolsOfOtherForms(t *testing.T) {
 	require.Contains(t, string(a.Repeat[0].(json.RawMessage)), `"namespace":"mcp__db__"`)
 }
 
+// A sub-agent for everything has another name in each agent: what the tool allows or mentions, else what the argument is for.
+func TestNamesOfSubagents(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		arg, about string
+		property   object
+		want       string
+	}{
+		{"subagent_type", "Agents: general-purpose, Explore", text, "general-purpose"},
+		{"subagent_type", "Available agents:\n- general: General-purpose agent\n- explore: looks around", text, "general"},
+		{"agent_name", "Invokes a sub-agent.", text, "generalist"},
+		{"agent_type", "Starts one.", object{"type": "string", "enum": []any{"default", "worker"}}, "default"},
+		{"subagent_type", "Starts one.", text, "general-purpose"},
+	} {
+		a := asked(t, play(t, agents.OpenAIResponses, script.Agent("Look.")), "Go.", object{"type": "function", "name": "task", "description": tc.about,
+			"parameters": object{"properties": object{"prompt": text, tc.arg: tc.property}}})
+		var args map[string]string
+		unmarshal(t, []byte(a.Calls[0].Input), &args)
+		require.Equal(t, tc.want, args[tc.arg], tc.about)
+	}
+}
+
 // A client may leave what was said before to the provider, and name the answer that it goes on from.
 func TestConversationThatTheProviderKeeps(t *testing.T) {
 	t.Parallel()

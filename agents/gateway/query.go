@@ -33,10 +33,12 @@ type query struct {
 // turn is an answer that the agent repeats to the model as part of the conversation.
 type turn struct {
 	calls []string // ids; "" where the agent repeats none
+	texts [][]byte // as they stand in the JSON
 }
 
 // tool is a tool that the agent offers.
 type tool struct {
+	entry  []byte // of the list of tools, as it stands in the JSON
 	name   string
 	schema schema
 	space  string // the name of those that it is among; "": of none
@@ -84,8 +86,11 @@ func (q *query) take(m message, point io.Writer) {
 	if m.model() {
 		var t turn
 		for _, p := range m.parts {
-			if p.kind == "tool_use" {
+			switch p.kind {
+			case "tool_use":
 				t.calls = append(t.calls, p.id)
+			case "text":
+				t.texts = append(t.texts, p.text)
 			}
 		}
 		q.turns = append(q.turns, t)
@@ -106,6 +111,17 @@ func (q *query) take(m message, point io.Writer) {
 		}
 	}
 }
+
+// letters is the texts of an answer without blanks: agents trim them, and take them apart.
+func (t turn) letters() string {
+	var all strings.Builder
+	for _, raw := range t.texts {
+		all.WriteString(letters(text(raw)))
+	}
+	return all.String()
+}
+
+func letters(text string) string { return strings.Join(strings.Fields(text), "") }
 
 // joined is messages of which neighbours have different speakers: some dialects, and some agents, give each part of an answer, and
 // each result, as a message of its own.
@@ -182,7 +198,10 @@ func readQuery(d dialect, r *http.Request) (*query, error) {
 // tools are those that the agent offers.
 func (q *query) tools(d dialect) (all []tool) {
 	for _, entry := range q.offered {
-		all = append(all, d.tools(entry)...)
+		for _, t := range d.tools(entry) {
+			t.entry = entry
+			all = append(all, t)
+		}
 	}
 	return all
 }

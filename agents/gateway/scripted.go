@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -101,9 +102,8 @@ func (s *scripted) answer(q *query) reply {
 		}
 	}
 	if len(r.blocks) == 0 {
-		// After the script's end, or a silent hand-back: an answer without content is none.
-		r.blocks = []block{{text: "Done."}}
-		size = len("Done.")
+		r.blocks = []block{{text: handedBack}} // after the script's end, or a silent hand-back
+		size = len(handedBack)
 	}
 	r.usage = s.dialect.spent(spent(q, size))
 	return r
@@ -137,12 +137,29 @@ func (s *scripted) position(q *query) (thread string, answer int) {
 		switch {
 		case last >= 0:
 			answer = last + 1
-		default:
+		case len(t.calls) > 0 || s.said(thread, answer, t): // an agent may have ids of its own for calls
 			answer++
 		}
 	}
 	return thread, answer
 }
+
+// said reports whether an answer without calls is, for all that is known, the one that the script has here. Some agents begin a
+// conversation with answers that nobody gave: "Thanks for the context!"
+func (s *scripted) said(thread string, answer int, t turn) bool {
+	answers, got := s.threads[thread], t.letters()
+	if answer >= len(answers) || got == "" || strings.HasPrefix(got, letters(complaint)) {
+		return true
+	}
+	want := ""
+	for _, b := range answers[answer].Blocks {
+		want += letters(b.Text)
+	}
+	return strings.Contains(got, cmp.Or(want, handedBack))
+}
+
+// handedBack is what the model says where the script has nothing to say: an answer without content is none.
+const handedBack = "Done."
 
 // weight is the size of a call: of what the script gives, so that the numbers are the same wherever the workspace lies.
 func weight(a script.Action) int {

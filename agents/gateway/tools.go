@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -48,6 +49,12 @@ var (
 	typeArgs = map[string]string{"subagent_type": "general-purpose", "agent_type": "general-purpose", "agent_name": "generalist"}
 )
 
+// plainGeneral finds the shortest name for a sub-agent for everything, in what a tool says of itself.
+var plainGeneral = regexp.MustCompile(`\bgeneral\b[^-]`)
+
+// complaint begins what is said in the place of a call that cannot be made.
+const complaint = "gateway: script: "
+
 // made is a call in terms of a tool that the agent offers.
 type made struct {
 	name, space string
@@ -64,7 +71,7 @@ func (s *scripted) call(q *query, offered []tool, a script.Action, thread string
 			c.name, c.space = t.name, t.space
 			return c, nil
 		}
-		err := fmt.Errorf("gateway: script: no tool named %s among: %s", a.Tool, names(offered))
+		err := fmt.Errorf(complaint+"no tool named %s among: %s", a.Tool, names(offered))
 		if _, ok := pick(offered, searchNames...); !ok {
 			return made{}, err
 		}
@@ -78,7 +85,7 @@ func (s *scripted) call(q *query, offered []tool, a script.Action, thread string
 		if c, ok := s.otherwise(q, offered, a, thread); ok {
 			return c, nil
 		}
-		return made{}, fmt.Errorf("gateway: script: no tool to %s with among: %s", a.Kind, names(offered))
+		return made{}, fmt.Errorf(complaint+"no tool to %s with among: %s", a.Kind, names(offered))
 	}
 	args := map[string]any{}
 	set := func(value any, candidates []string) {
@@ -107,6 +114,9 @@ func (s *scripted) call(q *query, offered []tool, a script.Action, thread string
 		set(marked(a.Prompt, thread), promptArgs)
 		for name, general := range typeArgs {
 			if p, ok := t.schema.Properties[name]; ok {
+				if !bytes.Contains(t.entry, []byte(general)) && plainGeneral.Match(t.entry) {
+					general = "general"
+				}
 				args[name] = p.prefer(general)
 			}
 		}
@@ -121,7 +131,7 @@ func (s *scripted) call(q *query, offered []tool, a script.Action, thread string
 	}
 	input, err := json.Marshal(args)
 	if err != nil {
-		return made{}, fmt.Errorf("gateway: script: arguments of %s: %w", t.name, err)
+		return made{}, fmt.Errorf(complaint+"arguments of %s: %w", t.name, err)
 	}
 	return made{name: t.name, space: t.space, input: input}, nil
 }
