@@ -3,7 +3,6 @@ package evaltest_test
 import (
 	"context"
 	"errors"
-	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/evaltest-go/evaltest/agents"
 	_ "github.com/evaltest-go/evaltest/agents/all"
+	"github.com/evaltest-go/evaltest/agents/inprocess"
 	"github.com/evaltest-go/evaltest/agents/script"
 	"github.com/evaltest-go/evaltest/evaltest"
 	"github.com/evaltest-go/evaltest/evaltest/criteria"
@@ -135,40 +135,19 @@ func TestOwnCriterion(t *testing.T) {
 }
 
 // An author's own agent: it writes down what it is told.
-type scribe struct{}
-
-func (scribe) Info() agents.Info {
-	return agents.Info{Name: "scribe", Gates: []agents.Kind{agents.Edit}}
-}
-
-func (scribe) Open(_ context.Context, setup agents.Setup) (agents.Session, error) {
-	return &scribing{setup}, nil
-}
-
-type scribing struct{ agents.Setup }
-
-func (s *scribing) Send(ctx context.Context, prompt string) iter.Seq2[agents.Event, error] {
-	return func(yield func(agents.Event, error) bool) {
+var scribe = inprocess.New(agents.Info{Name: "scribe"}, func(s *inprocess.Session) (inprocess.Answer, error) {
+	return func(t *inprocess.Turn) error {
 		call := agents.ToolCall{ID: "1", Kind: agents.Edit, Name: "write", Paths: []string{"note.txt"}}
-		if !yield(agents.Begin(call), nil) {
-			return
-		}
-		if s.Permit != nil && !s.Permit(ctx, call).Allow {
-			yield(agents.End("1", agents.Denied, ""), nil)
-			return
-		}
-		if err := os.WriteFile(filepath.Join(s.Dir, "note.txt"), []byte(prompt), 0o666); err != nil {
-			yield(agents.Event{}, agents.Errorf(agents.Crash, agents.FromAgent, "write the note: %w", err))
-			return
-		}
-		_ = yield(agents.End("1", agents.Completed, ""), nil) && yield(agents.Say("Noted."), nil)
-	}
-}
-
-func (s *scribing) Close() (agents.Final, error) { return agents.Final{}, nil }
+		_, _, err := t.Call("", call, func(context.Context) (string, error) {
+			return "", os.WriteFile(filepath.Join(s.Setup.Dir, "note.txt"), []byte(t.Prompt), 0o666)
+		})
+		t.Emit(agents.Say("Noted."))
+		return err
+	}, nil
+})
 
 func TestOwnAgent(t *testing.T) {
-	e := evaltest.New(t, evaltest.Agent(scribe{}), evaltest.Only("scribe"))
+	e := evaltest.New(t, evaltest.Agent(scribe), evaltest.Only("scribe"))
 	e.Expect(criteria.FileContains("note.txt", "milk"))
 	e.Expect(criteria.ReplyEquals("Noted."))
 	e.Run("Buy milk.")

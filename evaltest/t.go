@@ -128,6 +128,9 @@ func (e *T) choose() {
 			e.skip("not applicable to agent %s: it requires %s", e.info.Name, r.reason)
 		}
 	}
+	if _, provided := e.agent.(agents.Provided); !provided && !e.info.Live && e.info.Wire != "" && e.hasScript && !e.noGateway {
+		e.scripted = true // it has a model and costs nothing, and does not say where that is: here it is
+	}
 	switch {
 	case e.scripted && e.info.Wire == "":
 		e.scripted = false // nothing to script: the agent has no model, or none that can be played

@@ -140,6 +140,7 @@ func (a *attempt) openGateway(s *agents.Setup) error {
 		return nil
 	}
 	o := gateway.Options{Wire: a.info.Wire, Dir: s.Dir, Admit: a.watch.admit, Provider: e.route.provider, Progress: a.watch.alive}
+	o.Bare = a.info.Shows != nil && len(a.info.Shows) == 0
 	if e.scripted {
 		o.Script = e.script
 	}

@@ -1,13 +1,14 @@
 package scripted
 
 import (
+	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"unicode/utf8"
 
 	"github.com/evaltest-go/evaltest/agents"
+	"github.com/evaltest-go/evaltest/agents/inprocess"
 	"github.com/evaltest-go/evaltest/agents/script"
 )
 
@@ -52,45 +53,6 @@ func (s *session) describe(a *script.Action, id string) agents.ToolCall {
 	return c
 }
 
-// call carries out a call that was announced.
-func (r *run) call(c agents.ToolCall, a *script.Action, number string) (agents.Status, string) {
-	if !r.s.offered(c.Name) {
-		return agents.Denied, fmt.Sprintf("the tool %s is not allowed", c.Name)
-	}
-	if permit := r.s.setup.Permit; permit != nil {
-		switch d := permit(r.ctx, c); {
-		case r.ctx.Err() != nil:
-			return agents.Denied, "interrupted before it began"
-		case !d.Allow:
-			return agents.Denied, d.Reason
-		}
-	} else if r.ctx.Err() != nil {
-		return agents.Denied, "interrupted before it began"
-	}
-	output, err := r.effect(c, a, number)
-	var fault *agents.Error
-	switch {
-	case err == nil:
-		return agents.Completed, output
-	case errors.Is(err, errCut):
-		return agents.Unresolved, output // how far it came is not known
-	case errors.As(err, &fault):
-		r.fail(fault)
-		return agents.Unresolved, output
-	case errors.Is(err, errUnknown):
-		return agents.Denied, err.Error() // turned away: nothing ran
-	case output == "":
-		return agents.Failed, err.Error()
-	}
-	if output[len(output)-1] != '\n' {
-		output += "\n"
-	}
-	return agents.Failed, output + err.Error()
-}
-
-// errUnknown marks a call of something that the agent does not have.
-var errUnknown = errors.New("unknown")
-
 // offered reports whether the lists of tools leave this one.
 func (s *session) offered(tool string) bool {
 	if slices.Contains(s.setup.Deny, tool) {
@@ -100,10 +62,10 @@ func (s *session) offered(tool string) bool {
 }
 
 // effect does what the call says.
-func (r *run) effect(c agents.ToolCall, a *script.Action, number string) (string, error) {
+func (r *run) effect(ctx context.Context, c agents.ToolCall, a *script.Action, number string) (string, error) {
 	switch a.Kind {
 	case agents.Execute:
-		return r.s.shell.run(r.ctx, a.Command)
+		return r.s.shell.run(ctx, a.Command)
 	case agents.Read:
 		return r.s.read(a.Path)
 	case agents.Edit:
@@ -115,10 +77,10 @@ func (r *run) effect(c agents.ToolCall, a *script.Action, number string) (string
 	}
 	tool, ok := r.s.tools[a.Tool]
 	if !ok {
-		return "", fmt.Errorf("%w: no tool named %s", errUnknown, a.Tool)
+		return "", fmt.Errorf("%w: no tool named %s", inprocess.ErrNotRun, a.Tool)
 	}
-	out, err := tool(r.ctx, slices.Clone(a.Input))
-	if err != nil && r.ctx.Err() != nil {
+	out, err := tool(ctx, slices.Clone(a.Input))
+	if err != nil && ctx.Err() != nil {
 		err = errCut
 	}
 	return bounded(out, int64(len(out))), err

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/evaltest-go/evaltest/agents/inprocess"
 )
 
 // within is p relative to the workspace, with slashes, and whether it lies inside, links aside: the root sees to those.
@@ -100,7 +102,7 @@ func (s *session) skill(name string) (string, error) {
 		if known == "" {
 			known = "none"
 		}
-		return "", fmt.Errorf("%w: no skill named %s (known: %s)", errUnknown, name, known)
+		return "", fmt.Errorf("%w: no skill named %s (known: %s)", inprocess.ErrNotRun, name, known)
 	}
 	text, err := fs.ReadFile(fsys, "SKILL.md")
 	return string(text), err

@@ -23,9 +23,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 
 	"github.com/evaltest-go/evaltest/agents"
+	"github.com/evaltest-go/evaltest/agents/inprocess"
 	"github.com/evaltest-go/evaltest/agents/script"
 )
 
@@ -50,7 +50,7 @@ func With(steps []script.Step, opts ...Option) agents.Agent {
 	for _, o := range opts {
 		o.apply(a)
 	}
-	return a
+	return inprocess.New(agents.Info{Name: Name, Version: version}, a.open)
 }
 
 // An Option changes what the agent can do.
@@ -78,15 +78,4 @@ func Tool(name string, run ToolFunc) Option {
 type agent struct {
 	answers []script.Answer
 	tools   map[string]ToolFunc
-}
-
-func (a *agent) Info() agents.Info {
-	return agents.Info{Name: Name, Version: version, Gates: agents.Kinds}
-}
-
-func (a *agent) Open(ctx context.Context, setup agents.Setup) (agents.Session, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, agents.Errorf(agents.Interrupted, agents.FromHarness, "scripted: open session: %w", context.Cause(ctx))
-	}
-	return open(a.answers, maps.Clone(a.tools), setup)
 }

@@ -323,7 +323,7 @@ func TestTools(t *testing.T) {
 	tr, err := play(t.Context(), t, open(t, a, agents.Setup{}), nil)
 	assert.Same(t, typed, err, "an *agents.Error is no result of a tool")
 	for id, want := range map[string]string{
-		"call_1": `completed hello {"who":"you"}`, "call_2": "failed half\nlost the rest", "call_3": "denied unknown: no tool named mcp__db__query",
+		"call_1": `completed hello {"who":"you"}`, "call_2": "failed half\nlost the rest", "call_3": "denied not run: no tool named mcp__db__query",
 	} {
 		assert.Equal(t, want, string(call(t, tr, id).Status)+" "+tr.Output(id))
 	}
@@ -332,13 +332,13 @@ func TestTools(t *testing.T) {
 	assert.Panics(t, func() { scripted.With(nil, scripted.Tool("x", nil), scripted.Tool("x", nil)) })
 }
 
-func TestAPanicOfATaskIsAnErrorOfTheHarness(t *testing.T) {
+func TestAPanicOfAToolIsACrash(t *testing.T) {
 	t.Parallel()
 	boom := scripted.Tool("boom", func(context.Context, json.RawMessage) (string, error) { panic("boom") })
 	_, err := play(t.Context(), t, open(t, scripted.With([]script.Step{script.Call("boom", nil)}, boom), agents.Setup{}), nil)
 	var e *agents.Error
 	require.ErrorAs(t, err, &e)
-	assert.Equal(t, agents.Harness, e.Kind)
+	assert.Equal(t, agents.Crash, e.Kind)
 	assert.ErrorContains(t, err, "boom")
 }
 

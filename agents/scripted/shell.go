@@ -13,11 +13,12 @@ import (
 	"sync"
 
 	"github.com/evaltest-go/evaltest/agents"
+	"github.com/evaltest-go/evaltest/agents/inprocess"
 	"github.com/evaltest-go/evaltest/agents/proc"
 )
 
 // errCut says that a call was interrupted while it ran.
-var errCut = errors.New("interrupted")
+var errCut = inprocess.ErrCut
 
 // shell runs commands. They are children of one supervised process, a dispatcher: so they are in one PID namespace, where
 // a command finds the processes of an earlier one, as on a real machine; and one supervisor is started, not one a command.

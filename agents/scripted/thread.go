@@ -1,6 +1,7 @@
 package scripted
 
 import (
+	"context"
 	"fmt"
 	"sync"
 
@@ -37,16 +38,16 @@ func (r *run) talk(t *thread) (reply string, ok bool) {
 	for {
 		a := t.answer()
 		message := fmt.Sprintf("msg_%s%d", t.path, t.messages+1)
-		if _, goOn := r.emit(agents.Request().In(message).Under(t.parent)); !goOn {
+		if !r.Emit(agents.Request().In(message).Under(t.parent)) {
 			return "", false // never sent: it is asked for again
 		}
 		t.messages++
 		t.next++
-		if !r.sleep(a.Wait) {
+		if !r.Sleep(a.Wait) {
 			return "", false
 		}
 		if a.Fail != nil {
-			r.fail(a.Fail)
+			r.Fail(a.Fail)
 			t.next--
 			return "", false
 		}
@@ -62,13 +63,13 @@ func (r *run) carryOut(t *thread, a script.Answer, message string) (reply string
 	defer calls.Wait()
 	var written int64
 	for _, b := range a.Blocks {
-		if !r.sleep(b.Pause) {
+		if !r.Sleep(b.Pause) {
 			return "", false
 		}
 		if b.Call == nil {
 			reply = b.Text
 			written += tokens(b.Text)
-			if _, goOn := r.emit(agents.Say(b.Text).In(message).Under(t.parent)); !goOn {
+			if !r.Emit(agents.Say(b.Text).In(message).Under(t.parent)) {
 				return "", false
 			}
 			continue
@@ -77,28 +78,28 @@ func (r *run) carryOut(t *thread, a script.Answer, message string) (reply string
 		number := fmt.Sprintf("%s%d", t.path, t.calls)
 		c := r.s.describe(b.Call, "call_"+number)
 		written += tokens(c.Name) + tokens(string(c.Input))
-		yielded, goOn := r.emit(agents.Begin(c).In(message).Under(t.parent))
-		if !goOn {
-			if yielded {
-				r.report(agents.End(c.ID, agents.Denied, "interrupted before it began").In(message).Under(t.parent))
-			}
+		c.Parent = t.parent
+		begun, ok := r.Begin(message, c)
+		if !ok {
 			return "", false
 		}
-		c.Parent = t.parent
+		if !r.s.offered(c.Name) {
+			begun.Refuse(fmt.Sprintf("the tool %s is not allowed", c.Name))
+			continue
+		}
 		calls.Go(func() {
-			r.guarded(func() {
-				status, output := r.call(c, b.Call, number)
-				r.report(agents.End(c.ID, status, output).In(message).Under(t.parent))
+			r.Guard(func() {
+				_, _, _ = begun.Do(func(ctx context.Context) (string, error) { return r.effect(ctx, c, b.Call, number) })
 			})
 		})
 	}
 	// What tools answer is left out of the count: it may differ from run to run, by a path or a time.
-	if !r.report(agents.Spent(agents.Usage{InputTokens: t.context, OutputTokens: written}).In(message).Under(t.parent)) {
+	if !r.Emit(agents.Spent(agents.Usage{InputTokens: t.context, OutputTokens: written}).In(message).Under(t.parent)) {
 		return "", false
 	}
 	t.context += written
 	calls.Wait()
-	return reply, r.ctx.Err() == nil
+	return reply, r.Context().Err() == nil
 }
 
 // tokens is a plausible number of tokens of a text: English has about four bytes to one.
