@@ -2,7 +2,6 @@ package evaltest_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -50,11 +49,7 @@ func onClaude(t *testing.T, mode string, opts []evaltest.Option, criteria func(e
 	t.Setenv("EVALTEST_STOP", mode)
 	r, tb := eval(t, append([]evaltest.Option{agent, evaltest.Script(steps...)}, opts...), criteria)
 	require.NotNil(t, r, tb.text())
-	data, err := os.ReadFile(filepath.Join(r.Trials[0].Record, "requests.json"))
-	require.NoError(t, err)
-	var requests []gateway.Exchange
-	require.NoError(t, json.Unmarshal(data, &requests))
-	return r, tb, requests
+	return r, tb, requestsIn(t, r.Trials[0].Record)
 }
 
 // answers is the number of requests that the model answered.

@@ -4,6 +4,7 @@
 package all
 
 import (
+	_ "github.com/evaltest-go/evaltest/agents/chat"
 	_ "github.com/evaltest-go/evaltest/agents/claude"
 	_ "github.com/evaltest-go/evaltest/agents/scripted"
 )

@@ -249,6 +249,7 @@ type anthropicHead struct {
 	Content []struct {
 		Type string `json:"type"`
 		ID   string `json:"id"`
+		Text string `json:"text"`
 	} `json:"content"`
 }
 
@@ -261,6 +262,7 @@ func (a *anthropicReader) event(m *meter, data []byte) {
 			ID   string `json:"id"`
 		} `json:"content_block"`
 		Delta struct {
+			Text string `json:"text"`
 			Stop string `json:"stop_reason"`
 		} `json:"delta"`
 		Usage anthropicUsage `json:"usage"`
@@ -284,6 +286,8 @@ func (a *anthropicReader) event(m *meter, data []byte) {
 			a.calls = append(a.calls, e.Block.ID)
 			m.x.makes(a.id, a.calls)
 		}
+	case "content_block_delta":
+		m.says(e.Delta.Text)
 	case "message_delta":
 		a.usage.take(e.Usage)
 		m.stopped(e.Delta.Stop)
@@ -313,6 +317,7 @@ func (a *anthropicReader) whole(m *meter, body []byte) {
 			if c.Type == "tool_use" && c.ID != "" {
 				a.calls = append(a.calls, c.ID)
 			}
+			m.says(c.Text)
 		}
 		a.usage.take(msg.Usage)
 		m.x.makes(msg.ID, a.calls)

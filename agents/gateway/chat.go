@@ -232,7 +232,9 @@ type chatBody struct {
 }
 
 type chatSays struct {
-	Calls []struct {
+	Content string `json:"content"`
+	Refusal string `json:"refusal"`
+	Calls   []struct {
 		ID string `json:"id"`
 	} `json:"tool_calls"`
 }
@@ -281,6 +283,7 @@ func (r *chatReader) take(m *meter, b *chatBody) {
 				r.calls = append(r.calls, call.ID)
 			}
 		}
+		m.says(c.Delta.Content + c.Delta.Refusal + c.Message.Content + c.Message.Refusal)
 		m.stopped(c.Finish)
 		r.stopped = r.stopped || c.Finish != ""
 	}

@@ -158,9 +158,7 @@ func (f *forward) whole(w http.ResponseWriter, r *http.Request, resp *http.Respo
 		}
 	default:
 		body = take(secrets, body)
-		failure := refusal(resp.StatusCode, resp.Header, body)
-		m.x.update(func(e *Exchange) { e.Error, e.RetryAfter = readError(body).kind(), failure.RetryAfter })
-		m.fail(failure)
+		m.refused(resp.StatusCode, resp.Header, body)
 	}
 	m.x.end(state)
 	f.head(w, resp)

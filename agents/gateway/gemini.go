@@ -17,8 +17,11 @@ type gemini struct{}
 // method is the model and the method that a path names: /v1beta/models/MODEL:METHOD, whatever stands before it.
 func (gemini) method(r *http.Request) (model, method string) {
 	_, rest, _ := strings.Cut(r.URL.Path, "/models/")
-	model, method, _ = strings.Cut(rest, ":")
-	return model, method
+	i := strings.LastIndexByte(rest, ':')
+	if i < 0 {
+		return rest, ""
+	}
+	return rest[:i], rest[i+1:]
 }
 
 func (d gemini) route(r *http.Request) route {
@@ -254,7 +257,9 @@ func (r *geminiReader) event(m *meter, data []byte) {
 		Candidates []struct {
 			Content struct {
 				Parts []struct {
-					Call *struct {
+					Text    string `json:"text"`
+					Thought bool   `json:"thought"`
+					Call    *struct {
 						ID string `json:"id"`
 					} `json:"functionCall"`
 				} `json:"parts"`
@@ -283,6 +288,9 @@ func (r *geminiReader) event(m *meter, data []byte) {
 		for _, p := range c.Content.Parts {
 			if p.Call != nil && p.Call.ID != "" {
 				r.calls = append(r.calls, p.Call.ID)
+			}
+			if !p.Thought {
+				m.says(p.Text)
 			}
 		}
 		finish = cmp.Or(finish, c.Finish)

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"time"
 
 	"github.com/evaltest-go/evaltest/agents"
@@ -16,6 +17,7 @@ type meter struct {
 	x        exchange
 	reader   reader
 	progress func()
+	text     func(string) // what the model says, as it comes; nil: nobody asks
 
 	rest    []byte        // of a line that is not whole yet
 	after   bool          // the line before ended in a carriage return
@@ -118,6 +120,20 @@ func (m *meter) stopped(why string) {
 func (m *meter) spent(u agents.Usage) {
 	m.x.update(func(x *Exchange) { x.Usage = u })
 	m.advance()
+}
+
+// says passes on what the model says.
+func (m *meter) says(text string) {
+	if m.text != nil && text != "" {
+		m.text(text)
+	}
+}
+
+// refused takes an answer in one piece that is an error.
+func (m *meter) refused(status int, h http.Header, body []byte) {
+	failure := refusal(status, h, body)
+	m.x.update(func(x *Exchange) { x.Error, x.RetryAfter = readError(body).kind(), failure.RetryAfter })
+	m.fail(failure)
 }
 
 // advance notes that the answer has made progress.

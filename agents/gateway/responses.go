@@ -358,8 +358,11 @@ type responsesBody struct {
 }
 
 type responsesCall struct {
-	Type string `json:"type"`
-	Call string `json:"call_id"`
+	Type    string `json:"type"`
+	Call    string `json:"call_id"`
+	Content []struct {
+		Text string `json:"text"`
+	} `json:"content"` // of a message
 }
 
 func (r *responsesReader) event(m *meter, data []byte) {
@@ -367,6 +370,7 @@ func (r *responsesReader) event(m *meter, data []byte) {
 		Type     string        `json:"type"`
 		Response responsesBody `json:"response"`
 		Item     responsesCall `json:"item"`
+		Delta    string        `json:"delta"`
 		// Of an error that is no part of a response.
 		Code    any    `json:"code"`
 		Message string `json:"message"`
@@ -386,6 +390,8 @@ func (r *responsesReader) event(m *meter, data []byte) {
 		return // no progress
 	case "response.output_item.added", "response.output_item.done":
 		r.makes(m, e.Item)
+	case "response.output_text.delta", "response.refusal.delta":
+		m.says(e.Delta)
 	case "response.completed", "response.incomplete":
 		r.take(m, &e.Response)
 		m.finish()
@@ -438,6 +444,11 @@ func (r *responsesReader) whole(m *meter, body []byte) {
 	case b.Object != "response":
 		m.fail(senseless("it is of type %q, and no response", b.Object))
 	default:
+		for _, item := range b.Output {
+			for _, part := range item.Content {
+				m.says(part.Text)
+			}
+		}
 		r.take(m, &b)
 		m.finish()
 	}
