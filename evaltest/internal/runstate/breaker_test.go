@@ -154,17 +154,18 @@ func TestSlowOnesDecide(t *testing.T) {
 			}
 			assert.Zero(t, looked(t, s, "k"), "it is not open as long as something is under way")
 			entrants := make(chan *runstate.Opened, 10)
-			var waiting sync.WaitGroup
+			var waiting, working sync.WaitGroup
+			defer working.Wait() // they write to the folder
 			for range cap(entrants) {
 				waiting.Add(1)
-				go func() {
+				working.Go(func() {
 					trial, o, err := s.Enter(context.Background(), "k", waiting.Done)
 					assert.NoError(t, err)
 					entrants <- o
 					if o == nil {
 						trial.Done(runstate.Result{})
 					}
-				}()
+				})
 			}
 			waiting.Wait() // all of them are held
 			results := strings.Fields(c.slow)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -90,6 +91,10 @@ func TestFullDisk(t *testing.T) {
 
 	require.NoError(t, os.Remove(filler.Name()))
 	require.NoError(t, filler.Close())
+	require.Eventually(t, func() bool { // a process that another test starts just then has the file open, until it is another program
+		var fs unix.Statfs_t
+		return unix.Statfs(dir, &fs) == nil && fs.Bavail > 4
+	}, soon, time.Millisecond)
 	second.Done(result("crash"))
 	for range 2 {
 		enter(t, s, "k").Done(result("crash"))

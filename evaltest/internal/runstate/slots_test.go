@@ -79,10 +79,12 @@ func TestOrder(t *testing.T) {
 	other := open(t, s.Dir()) // nothing in s wakes it: it looks, as another process does
 	release := acquire(t, s, 1)
 	order := make(chan int, 20)
+	var working sync.WaitGroup
+	defer working.Wait() // they write to the folder
 	for i := range cap(order) {
 		ctx, cancel := context.WithCancel(t.Context())
 		queued := make(chan struct{})
-		go func() {
+		working.Go(func() {
 			defer cancel()
 			release, err := []*runstate.State{s, other}[i/2%2].Acquire(ctx, 1, func() { close(queued) })
 			if err != nil {
@@ -91,7 +93,7 @@ func TestOrder(t *testing.T) {
 			}
 			order <- i // before the next can have it
 			release()
-		}()
+		})
 		receive(t, queued)
 		if i%5 == 4 {
 			cancel()
