@@ -28,7 +28,7 @@ func info(x *exam) {
 
 func providerFailure(x *exam) {
 	x.open(
-		script.Write("before.txt", "b"),
+		script.Write("before.txt", "b\n"),
 		script.Fail(agents.Errorf(agents.Auth, agents.FromProvider, "agenttest: the key is not valid")),
 	)
 	err := x.send(x.ctx, "Work.", nil)
@@ -36,7 +36,7 @@ func providerFailure(x *exam) {
 	require.Equal(x, agents.Auth, err.Kind, "%v", err)
 	require.Equal(x, agents.FromProvider, err.Source, "%v", err)
 	require.False(x, err.Retryable)
-	x.holds("before.txt", "b")
+	x.holds("before.txt", "b\n")
 	x.close()
 }
 

@@ -69,12 +69,12 @@ func Cases() []Case {
 			script.Run("echo partly >p.txt; exit 1"), script.Read("missing.txt"), script.Run("cat p.txt"),
 		}, one},
 		{"one answer", []script.Step{
-			script.Together(script.Skill("agenttest-skill"), script.Write("w.txt", "w"), script.Run("echo r")), script.Say("Done."),
+			script.Together(script.Skill("agenttest-skill"), script.Write("w.txt", "w\n"), script.Run("echo r")), script.Say("Done."),
 		}, one},
 		{"sub-agents", []script.Step{
 			script.Together(
-				script.Agent("Do A.", script.Write("a.txt", "a"), script.Run("cat a.txt"), script.Say("A.")),
-				script.Agent("Do B.", script.Run("exit 2"), script.Write("b.txt", "b"), script.Say("B.")),
+				script.Agent("Do A.", script.Write("a.txt", "a\n"), script.Run("cat a.txt"), script.Say("A.")),
+				script.Agent("Do B.", script.Run("exit 2"), script.Write("b.txt", "b\n"), script.Say("B.")),
 			),
 			script.Run("cat a.txt b.txt"),
 			script.Say("Both."),

@@ -97,7 +97,7 @@ func cancels(x *exam) {
 }
 
 func cancelledBefore(x *exam) {
-	x.open(script.Write("sent.txt", "yes"))
+	x.open(script.Write("sent.txt", "yes\n"))
 	ctx, cancel := context.WithCancel(x.ctx)
 	cancel()
 	err := x.send(ctx, "Work.", func(e agents.Event) bool {
@@ -132,7 +132,7 @@ func closeTwice(x *exam) {
 }
 
 func closeUnused(x *exam) {
-	x.open(script.Write("never.txt", "x"))
+	x.open(script.Write("never.txt", "x\n"))
 	f := x.close()
 	require.Zero(x, f.Usage)
 	if !x.h.NoEffects {
@@ -159,7 +159,7 @@ func closeDuringSend(x *exam) {
 }
 
 func sendAfterClose(x *exam) {
-	x.open(script.Write("never.txt", "x"))
+	x.open(script.Write("never.txt", "x\n"))
 	x.close()
 	err := x.send(x.ctx, "Work.", func(e agents.Event) bool {
 		x.Errorf("yielded an event: %v", e.Kind)

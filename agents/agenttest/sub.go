@@ -15,13 +15,13 @@ var subRules = []rule{
 func subAgent(x *exam) {
 	x.shows(agents.Sub)
 	x.open(
-		script.Agent("Look into it.", script.Write("sub.txt", "s"), script.Say("Looked into it.")),
-		script.Write("main.txt", "m"),
+		script.Agent("Look into it.", script.Write("sub.txt", "s\n"), script.Say("Looked into it.")),
+		script.Write("main.txt", "m\n"),
 		script.Say("All done."),
 	)
 	x.finish("Work.")
-	x.holds("sub.txt", "s")
-	x.holds("main.txt", "m")
+	x.holds("sub.txt", "s\n")
+	x.holds("main.txt", "m\n")
 	sub := x.kind(agents.Sub)
 	require.Equal(x, agents.Completed, sub.Status)
 	require.Empty(x, sub.Parent)
@@ -50,13 +50,13 @@ func subAgents(x *exam) {
 	x.shows(agents.Sub)
 	x.open(
 		script.Together(
-			script.Agent("Do A.", script.Write("a.txt", "a"), script.Run("echo a2 >a2.txt"), script.Say("A.")),
-			script.Agent("Do B.", script.Write("b.txt", "b"), script.Run("echo b2 >b2.txt"), script.Say("B.")),
+			script.Agent("Do A.", script.Write("a.txt", "a\n"), script.Run("echo a2 >a2.txt"), script.Say("A.")),
+			script.Agent("Do B.", script.Write("b.txt", "b\n"), script.Run("echo b2 >b2.txt"), script.Say("B.")),
 		),
 		script.Say("Both."),
 	)
 	x.finish("Work.")
-	for file, want := range map[string]string{"a.txt": "a", "b.txt": "b", "a2.txt": "a2\n", "b2.txt": "b2\n"} {
+	for file, want := range map[string]string{"a.txt": "a\n", "b.txt": "b\n", "a2.txt": "a2\n", "b2.txt": "b2\n"} {
 		x.holds(file, want)
 	}
 	var subs []agents.Call

@@ -67,28 +67,28 @@ func values(tr *agents.Trajectory) func(func(agents.Event) bool) {
 
 func twoTurns(x *exam) {
 	x.open(
-		script.Write("one.txt", "1"), script.Say("The first."), script.HandBack(),
-		script.Write("two.txt", "2"), script.Say("The second."),
+		script.Write("one.txt", "1\n"), script.Say("The first."), script.HandBack(),
+		script.Write("two.txt", "2\n"), script.Say("The second."),
 	)
 	x.finish("One.")
 	require.Equal(x, "The first.", x.reply())
-	x.holds("one.txt", "1")
+	x.holds("one.txt", "1\n")
 	if !x.h.NoEffects {
 		require.Empty(x, x.file("two.txt"), "the second turn's file after the first turn")
 	}
 	x.finish("Two.")
 	require.Equal(x, "The second.", x.reply())
-	x.holds("two.txt", "2")
+	x.holds("two.txt", "2\n")
 }
 
 func lazy(x *exam) {
 	x.effects()
-	x.open(script.Write("sent.txt", "yes"))
+	x.open(script.Write("sent.txt", "yes\n"))
 	unused := x.session.Send(x.ctx, "Never.")
 	time.Sleep(100 * time.Millisecond)
 	require.Empty(x, x.file("sent.txt"), "a message was sent that nobody ranged over")
 	x.finish("Now.")
-	x.holds("sent.txt", "yes")
+	x.holds("sent.txt", "yes\n")
 	_ = unused
 }
 

@@ -6,5 +6,6 @@ package all
 import (
 	_ "github.com/evaltest-go/evaltest/agents/chat"
 	_ "github.com/evaltest-go/evaltest/agents/claude"
+	_ "github.com/evaltest-go/evaltest/agents/codex"
 	_ "github.com/evaltest-go/evaltest/agents/scripted"
 )

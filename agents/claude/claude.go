@@ -7,10 +7,16 @@ import (
 	"slices"
 
 	"github.com/evaltest-go/evaltest/agents"
+	"github.com/evaltest-go/evaltest/agents/internal/cli"
 )
 
 // Name is what the agent is registered as.
 const Name = "claude"
+
+// PathVariable is the environment variable that says where the CLI is.
+const PathVariable = "EVALTEST_CLAUDE"
+
+var program = cli.Program{Name: Name, Variable: PathVariable, Package: "@anthropic-ai/claude-code"}
 
 func init() { agents.Register(Name, func() agents.Agent { return New() }) }
 
@@ -50,7 +56,7 @@ type agent struct {
 func (a *agent) Info() agents.Info {
 	return agents.Info{
 		Name:    Name,
-		Version: a.installed(),
+		Version: program.Version(a.path),
 		Model:   a.model,
 		Live:    true,
 		Costs:   true,
@@ -69,7 +75,7 @@ func (a *agent) Open(ctx context.Context, setup agents.Setup) (agents.Session, e
 				"claude: open session: Dir, Home and Temp of the setup are to be absolute paths, have %q", dir)
 		}
 	}
-	path, err := a.locate()
+	path, err := program.Locate(a.path)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +83,7 @@ func (a *agent) Open(ctx context.Context, setup agents.Setup) (agents.Session, e
 	if err := os.MkdirAll(config, 0o755); err != nil {
 		return nil, agents.Errorf(agents.SetupError, agents.FromHarness, "claude: open session: %w", err)
 	}
-	if err := stageSkills(filepath.Join(config, "skills"), setup.Skills); err != nil {
+	if err := cli.StageSkills(filepath.Join(config, "skills"), setup.Skills); err != nil {
 		return nil, agents.Errorf(agents.SetupError, agents.FromHarness, "claude: open session: %w", err)
 	}
 	args, err := a.arguments(setup)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/evaltest-go/evaltest/agents"
+	"github.com/evaltest-go/evaltest/agents/internal/cli"
 	"github.com/evaltest-go/evaltest/agents/proc"
 )
 
@@ -27,9 +28,9 @@ const (
 type session struct {
 	process *proc.Process
 	queue   *queue
-	input   *input
+	input   *cli.Input
 	gate    *gate
-	stderr  *tail
+	stderr  *cli.Tail
 	record  *agents.Record
 	over    context.CancelFunc // ends the gate's context
 	read    chan struct{}      // closed when the stream was read to its end
@@ -50,10 +51,10 @@ type session struct {
 
 func start(path string, args, env []string, setup agents.Setup) (*session, error) {
 	s := &session{
-		queue: newQueue(), stderr: new(tail), record: setup.Record, dec: newDecoder(setup.Dir),
+		queue: newQueue(), stderr: new(cli.Tail), record: setup.Record, dec: newDecoder(setup.Dir),
 		read: make(chan struct{}), closing: make(chan struct{}),
 	}
-	p, err := proc.Start(proc.Command{Path: path, Args: args, Dir: setup.Dir, Env: env, Stderr: both{s.stderr, setup.Record.StderrTo()}})
+	p, err := proc.Start(proc.Command{Path: path, Args: args, Dir: setup.Dir, Env: env, Stderr: cli.Both{s.stderr, setup.Record.StderrTo()}})
 	if err != nil {
 		kind := agents.Crash
 		if errors.Is(err, os.ErrNotExist) {
@@ -62,11 +63,11 @@ func start(path string, args, env []string, setup agents.Setup) (*session, error
 		return nil, agents.Errorf(kind, agents.FromAgent, "claude: start the CLI: %w", err)
 	}
 	s.process = p
-	s.input = newInput(p.Stdin)
+	s.input = cli.NewInput(p.Stdin)
 	ctx, over := context.WithCancel(context.Background())
 	s.over = over
 	s.gate = newGate(ctx, setup.Permit, s.answer)
-	s.input.send(initialize())
+	s.input.Send(initialize())
 	go s.follow()
 	return s, nil
 }
@@ -136,7 +137,7 @@ func (s *session) Send(ctx context.Context, prompt string) iter.Seq2[agents.Even
 			return
 		}
 		s.queue.forgetEnds()
-		s.input.send(userMessage(prompt))
+		s.input.Send(userMessage(prompt))
 		for {
 			i, err := s.next(ctx)
 			switch {
@@ -230,7 +231,7 @@ func (s *session) crash() *agents.Error {
 		status = s.process.Status().String()
 	case <-time.After(signalPatience):
 	}
-	text := s.stderr.text()
+	text := s.stderr.Text()
 	if text == "" {
 		text = "it printed nothing on standard error"
 	}
@@ -252,7 +253,7 @@ func (s *session) interrupt() {
 	s.dec.stopped = true
 	working := s.dec.working
 	s.decoding.Unlock()
-	s.input.send(control("interrupt", map[string]any{"subtype": "interrupt"}))
+	s.input.Send(control("interrupt", map[string]any{"subtype": "interrupt"}))
 	patience := time.After(interruptPatience)
 	if working { // what works in the background is not interrupted, and between two turns no result comes
 		patience = time.After(backgroundPatience)
@@ -268,7 +269,7 @@ func (s *session) interrupt() {
 			ended = true
 		}
 	}
-	s.input.close()
+	s.input.Close()
 	if working {
 		_ = s.process.Signal(syscall.SIGTERM)
 	}
@@ -292,7 +293,7 @@ func (s *session) Close() (agents.Final, error) {
 		s.mu.Unlock()
 		s.interrupt()
 		s.over()
-		s.input.close()
+		s.input.Close()
 		for _, step := range []struct {
 			signal   os.Signal
 			patience time.Duration
@@ -342,7 +343,7 @@ func (s *session) answer(h *hook, d agents.Decision) {
 		output["hookSpecificOutput"] = map[string]any{
 			"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": reason}
 	}
-	s.input.send(map[string]any{"type": "control_response",
+	s.input.Send(map[string]any{"type": "control_response",
 		"response": map[string]any{"subtype": "success", "request_id": h.request, "response": output}})
 }
 

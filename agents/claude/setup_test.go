@@ -60,7 +60,7 @@ func TestWhereTheCLIIs(t *testing.T) {
 	t.Setenv("PATH", filepath.Dir(path))
 	t.Setenv(PathVariable, variable)
 	find := func(opts ...Option) string {
-		got, err := New(opts...).(*agent).locate()
+		got, err := program.Locate(New(opts...).(*agent).path)
 		require.NoError(t, err)
 		return got
 	}
@@ -201,27 +201,4 @@ func TestArguments(t *testing.T) {
 	require.JSONEq(t, `{"mcpServers":{"a":{"type":"stdio","command":"prog","args":["-x"],"env":{"K":"v=w"}},
 		"b":{"type":"http","url":"http://x","headers":{"Authorization":"Bearer t"}}}}`, string(data))
 	require.True(t, json.Valid(data))
-}
-
-func TestStageSkills(t *testing.T) {
-	t.Parallel()
-	src, dir := t.TempDir(), t.TempDir()
-	for name, mode := range map[string]os.FileMode{
-		"SKILL.md": 0o444, "scripts/run.sh": 0o755, "scripts/run_test.go": 0o644, "tests/a.md": 0o644, "evals/b.md": 0o644,
-		"lib/tests/kept.md": 0o644,
-	} {
-		p := filepath.Join(src, filepath.FromSlash(name))
-		require.NoError(t, os.MkdirAll(filepath.Dir(p), 0o755))
-		require.NoError(t, os.WriteFile(p, []byte("---\nname: s\n---\n"), mode))
-	}
-	require.NoError(t, stageSkills(dir, []fs.FS{os.DirFS(src)}))
-	var got []string
-	require.NoError(t, fs.WalkDir(os.DirFS(dir), ".", func(p string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			info, _ := d.Info()
-			got = append(got, p+" "+info.Mode().String())
-		}
-		return err
-	}))
-	require.Equal(t, []string{"s/SKILL.md -rw-r--r--", "s/lib/tests/kept.md -rw-r--r--", "s/scripts/run.sh -rwxr-xr-x"}, got)
 }

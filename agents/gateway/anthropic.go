@@ -54,7 +54,7 @@ func (anthropic) parse(_ *http.Request, body []byte) (*query, error) {
 			conversation = conversation[:0]
 			_ = skim(value, func(_ string, value []byte) { conversation = append(conversation, anthropicMessage(value)) })
 		case "tools":
-			_ = skim(value, func(_ string, tool []byte) { q.offered, q.Side = append(q.offered, tool), false })
+			q.offer(value)
 		}
 	})
 	if err != nil {

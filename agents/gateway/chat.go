@@ -43,7 +43,7 @@ func (chat) parse(_ *http.Request, body []byte) (*query, error) {
 				}
 			})
 		case "tools":
-			_ = skim(value, func(_ string, tool []byte) { q.offered, q.Side = append(q.offered, tool), false })
+			q.offer(value)
 		}
 	})
 	if err != nil {

@@ -57,6 +57,7 @@ func TestWithAShellAlone(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Dir(skill), 0o777))
 	require.NoError(t, os.WriteFile(skill, []byte("Read PDFs."), 0o666))
 	require.Equal(t, "Read PDFs.", run(script.Skill("pdf"), "Skills:\n- pdf: reads PDFs (file: "+skill+")"))
+	require.Equal(t, "Read PDFs.", run(script.Skill("pdf"), "Roots:\n- `r0` = `"+filepath.Dir(filepath.Dir(skill))+"`\nSkills:\n- pdf: reads PDFs (r0/pdf/SKILL.md)"))
 
 	a := asked(t, play(t, agents.OpenAIResponses, script.Skill("xls")), "Go.", shell)
 	require.Empty(t, a.Calls)
@@ -79,6 +80,24 @@ func TestToolsOfOtherForms(t *testing.T) {
 		object{"type": "namespace", "name": "mcp__db__", "tools": []any{object{"type": "function", "name": "query"}}})
 	require.Equal(t, call{"toolu_m_0_0", "query", `{"sql":"x"}`}, a.Calls[0])
 	require.Contains(t, string(a.Repeat[0].(json.RawMessage)), `"namespace":"mcp__db__"`)
+}
+
+// Tools may be offered by an item of the conversation, and all others be called from a program for one of them.
+func TestToolsOfAProgram(t *testing.T) {
+	t.Parallel()
+	g := play(t, agents.OpenAIResponses, script.Run("echo \"it's\""))
+	exec := object{"type": "custom", "name": "exec", "description": "Run JavaScript code. Nested tools: await tools.exec_command(...)"}
+	resp, err := do(t, request(t.Context(), t, g, "/v1/responses", object{"model": "m", "input": []any{
+		object{"type": "additional_tools", "role": "developer", "tools": []any{object{"type": "namespace", "name": "functions", "tools": []any{exec}}}},
+		object{"type": "message", "role": "user", "content": "Go."},
+	}}))
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	a := responsesSaid(t, data)
+	require.Equal(t, []call{{"toolu_m_0_0", "exec", `text(await tools.exec_command({"cmd":"echo \"it's\""}))`}}, a.Calls)
+	require.False(t, g.Log()[0].Side)
 }
 
 // A sub-agent for everything has another name in each agent: what the tool allows or mentions, else what the argument is for.

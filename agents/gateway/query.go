@@ -61,6 +61,11 @@ type part struct {
 // model reports whether the message is the model's.
 func (m message) model() bool { return m.role == "assistant" }
 
+// offer takes in a list of tools, as it stands in the JSON.
+func (q *query) offer(list []byte) {
+	_ = skim(list, func(_ string, tool []byte) { q.offered, q.Side = append(q.offered, tool), false })
+}
+
 // converse is q with the conversation that a request carries. An error is that there is none.
 func (q *query) converse(messages []message) (*query, error) {
 	point := sha256.New()

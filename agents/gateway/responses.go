@@ -66,12 +66,14 @@ func (responses) parse(_ *http.Request, body []byte) (*query, error) {
 			}
 			conversation = conversation[:0]
 			_ = skim(value, func(_ string, value []byte) {
-				if m, ok := responsesItem(value); ok {
-					conversation = append(conversation, m)
+				m, tools := responsesItem(value)
+				if m != nil {
+					conversation = append(conversation, *m)
 				}
+				q.offer(tools)
 			})
 		case "tools":
-			_ = skim(value, func(_ string, tool []byte) { q.offered, q.Side = append(q.offered, tool), false })
+			q.offer(value)
 		}
 	})
 	if err != nil {
@@ -80,8 +82,9 @@ func (responses) parse(_ *http.Request, body []byte) (*query, error) {
 	return q.converse(joined(conversation))
 }
 
-// responsesItem is an item of the input as a message of its own; false: instructions, which are no part of what is said.
-func responsesItem(data []byte) (message, bool) {
+// responsesItem is an item of the input as a message of its own; nil: instructions, which are no part of what is said. An item may
+// offer tools, beside those of the request.
+func responsesItem(data []byte) (said *message, tools []byte) {
 	var m message
 	var p part
 	_ = skim(data, func(name string, value []byte) {
@@ -94,11 +97,16 @@ func responsesItem(data []byte) (message, bool) {
 			p.id = text(value)
 		case "content":
 			m.parts = content(value, responsesPart)
+		case "tools":
+			tools = value
 		}
 	})
+	if p.kind != "additional_tools" {
+		tools = nil
+	}
 	switch kind, result := strings.CutSuffix(p.kind, "_output"); {
-	case m.role == "system", m.role == "developer":
-		return message{}, false
+	case m.role == "system", m.role == "developer", tools != nil:
+		return nil, tools
 	case kind == "message", kind == "" && m.role != "":
 	case result:
 		m.role, m.parts = "user", []part{{kind: "tool_result", result: p.id}}
@@ -107,7 +115,7 @@ func responsesItem(data []byte) (message, bool) {
 	default: // reasoning, what the provider's own tools have done
 		m.role, m.parts = "assistant", []part{p}
 	}
-	return m, true
+	return &m, nil
 }
 
 func responsesPart(data []byte) (p part) {

@@ -82,6 +82,9 @@ func (s *scripted) call(q *query, offered []tool, a script.Action, thread string
 	}
 	t, ok := pick(offered, toolNames[a.Kind]...)
 	if !ok {
+		if c, ok := s.program(offered, a); ok {
+			return c, nil
+		}
 		if c, ok := s.otherwise(q, offered, a, thread); ok {
 			return c, nil
 		}
@@ -136,13 +139,26 @@ func (s *scripted) call(q *query, offered []tool, a script.Action, thread string
 	return made{name: t.name, space: t.space, input: input}, nil
 }
 
+// program is a as a program for the tool of an agent that calls all others from there.
+func (s *scripted) program(offered []tool, a script.Action) (made, bool) {
+	t, ok := pick(offered, "exec")
+	if !ok || !t.free || a.Kind != agents.Execute || !bytes.Contains(t.entry, []byte("tools.exec_command")) {
+		return made{}, false
+	}
+	args, err := json.Marshal(map[string]any{"cmd": a.Command})
+	if err != nil {
+		return made{}, false
+	}
+	return made{name: t.name, space: t.space, input: fmt.Appendf(nil, "text(await tools.exec_command(%s))", args), free: true}, true
+}
+
 // otherwise is a by other means, where the agent has no tool for it: files by a patch or by the shell, and a skill by reading the
 // file that its instructions name.
 func (s *scripted) otherwise(q *query, offered []tool, a script.Action, thread string) (made, bool) {
 	var source string
 	switch a.Kind {
 	case agents.Edit:
-		if t, ok := pick(offered, "apply_patch"); ok && t.free {
+		if t, ok := pick(offered, "apply_patch"); ok && t.free && strings.HasSuffix(a.Text, "\n") { // it writes whole lines
 			patch := "*** Begin Patch\n*** Add File: " + a.Path + "\n"
 			for line := range strings.Lines(a.Text) {
 				patch += "+" + strings.TrimSuffix(line, "\n") + "\n"
@@ -153,16 +169,30 @@ func (s *scripted) otherwise(q *query, offered []tool, a script.Action, thread s
 	case agents.Read:
 		source = "cat " + quote(a.Path)
 	case agents.Skill:
-		file := regexp.MustCompile(`[^\s"'()<>\\` + "`" + `]+/` + regexp.QuoteMeta(a.Skill) + `/SKILL\.md`).Find(q.body)
-		if file == nil {
+		file := skillFile(q.body, a.Skill)
+		if file == "" {
 			return made{}, false
 		}
-		source = "cat " + quote(string(file))
+		source = "cat " + quote(file)
 	default:
 		return made{}, false
 	}
 	c, err := s.call(q, offered, script.Action{Kind: agents.Execute, Command: source}, thread)
 	return c, err == nil
+}
+
+// skillFile is where a request says that a skill is: by its path, which may begin with a short name for a folder that stands in a table
+// before; "": it does not.
+func skillFile(body []byte, skill string) string {
+	found := regexp.MustCompile(`[^\s"'()<>\\` + "`" + `]+/` + regexp.QuoteMeta(skill) + `/SKILL\.md`).Find(body)
+	root, rest, _ := strings.Cut(string(found), "/")
+	if root == "" {
+		return string(found)
+	}
+	if m := regexp.MustCompile("`" + regexp.QuoteMeta(root) + "` = `([^`]+)`").FindSubmatch(body); m != nil {
+		return string(m[1]) + "/" + rest
+	}
+	return string(found)
 }
 
 // quote is a text as one word of a shell.

@@ -48,7 +48,7 @@ func (c *Call) Do(f func(ctx context.Context) (output string, err error)) (outpu
 func (c *Call) Refuse(reason string) { c.end(agents.Denied, reason) }
 
 func (c *Call) end(status agents.Status, output string) {
-	c.turn.report(agents.End(c.call.ID, status, output).In(c.message).Under(c.call.Parent))
+	c.turn.Report(agents.End(c.call.ID, status, output).In(c.message).Under(c.call.Parent))
 }
 
 func (c *Call) do(f func(ctx context.Context) (string, error)) (agents.Status, string, error) {

@@ -20,6 +20,8 @@ const patience = 5 * time.Second
 type Session struct {
 	// Setup is what the eval asks for.
 	Setup agents.Setup
+	// RawItself is set by a program that writes Setup.Record's raw stream itself. Else that is its events, as JSON, one a line.
+	RawItself bool
 
 	name   string
 	answer Answer

@@ -135,7 +135,7 @@ func (t *Turn) interrupted(yield func(agents.Event, error) bool) {
 // to return. A status and a usage are never lost: what comes too late for the loop is in Final.Tail. What else comes too late is dropped.
 func (t *Turn) Emit(e agents.Event) (goOn bool) {
 	if e.Kind == agents.EventStatus || e.Kind == agents.EventUsage {
-		return t.report(e)
+		return t.Report(e)
 	}
 	_, goOn = t.emit(e)
 	return goOn
@@ -162,15 +162,20 @@ func (t *Turn) emit(e agents.Event) (yielded, goOn bool) {
 	}
 }
 
-// report is emit for what must not be lost: when the loop was left, it is in the tail.
-func (t *Turn) report(e agents.Event) (goOn bool) {
+// Report is Emit for what has happened already, of whatever kind: when the loop was left, it is in Final.Tail.
+func (t *Turn) Report(e agents.Event) (goOn bool) {
 	yielded, goOn := t.emit(e)
 	if !yielded {
-		e.Time = time.Now()
-		t.s.tail(e)
-		t.record(e)
+		t.Late(e)
 	}
 	return goOn
+}
+
+// Late tells what came to be known after the agent was interrupted: it is in Final.Tail.
+func (t *Turn) Late(e agents.Event) {
+	e.Time = time.Now()
+	t.s.tail(e)
+	t.record(e)
 }
 
 // said accounts for an event that is about to be yielded.
@@ -183,7 +188,7 @@ func (t *Turn) said(e agents.Event) {
 
 // record writes a line of the raw stream.
 func (t *Turn) record(v any) {
-	if rec := t.s.Setup.Record; rec != nil && rec.Raw != nil {
+	if rec := t.s.Setup.Record; rec != nil && rec.Raw != nil && !t.s.RawItself {
 		line, err := json.Marshal(v)
 		if err != nil {
 			line, _ = json.Marshal(map[string]string{"kind": "unencodable", "error": err.Error()})

@@ -1,4 +1,5 @@
-package claude
+// Package cli is what adapters of agents with a command line share: finding the program, talking to it in lines, and giving it skills.
+package cli
 
 import (
 	"bytes"
@@ -8,8 +9,8 @@ import (
 	"sync"
 )
 
-// input writes lines to the CLI without making anyone wait for it: a CLI that does not read must not stall its ending.
-type input struct {
+// An Input writes lines of JSON to a program without making anyone wait for it: one that does not read must not stall its ending.
+type Input struct {
 	w      io.WriteCloser
 	mu     sync.Mutex
 	ready  *sync.Cond
@@ -17,18 +18,19 @@ type input struct {
 	closed bool
 }
 
-func newInput(w io.WriteCloser) *input {
-	in := &input{w: w}
+// NewInput writes to w, and closes it after all else.
+func NewInput(w io.WriteCloser) *Input {
+	in := &Input{w: w}
 	in.ready = sync.NewCond(&in.mu)
 	go in.run()
 	return in
 }
 
-// send writes v as a line, in order. After close it does nothing.
-func (in *input) send(v any) {
+// Send writes v as a line, in order. After Close it does nothing. It panics on what is no JSON.
+func (in *Input) Send(v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // all that is sent is made of maps and strings
+		panic(err) // what is sent is made of maps and strings
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -38,15 +40,15 @@ func (in *input) send(v any) {
 	}
 }
 
-// close ends the input after what was sent.
-func (in *input) close() {
+// Close ends the input after what was sent.
+func (in *Input) Close() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.closed = true
 	in.ready.Signal()
 }
 
-func (in *input) run() {
+func (in *Input) run() {
 	defer in.w.Close()
 	for {
 		in.mu.Lock()
@@ -61,31 +63,31 @@ func (in *input) run() {
 		}
 		for _, l := range lines {
 			if _, err := in.w.Write(l); err != nil {
-				in.close() // nobody reads any more; the stream says why
+				in.Close() // nobody reads any more; the stream says why
 				return
 			}
 		}
 	}
 }
 
-// both writes to two writers; neither fails.
-type both [2]io.Writer
+// Both writes to two writers that never fail.
+type Both [2]io.Writer
 
-func (b both) Write(p []byte) (int, error) {
+func (b Both) Write(p []byte) (int, error) {
 	_, _ = b[0].Write(p)
 	_, _ = b[1].Write(p)
 	return len(p), nil
 }
 
-// tail keeps the end of what is written to it.
-type tail struct {
+// A Tail keeps the end of what is written to it: its last 4 KiB.
+type Tail struct {
 	mu  sync.Mutex
 	buf []byte
 }
 
 const tailSize = 4 << 10
 
-func (t *tail) Write(p []byte) (int, error) {
+func (t *Tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.buf = append(t.buf, p...)
@@ -95,8 +97,8 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// text is the last lines, whole ones.
-func (t *tail) text() string {
+// Text is the last lines, whole ones.
+func (t *Tail) Text() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	b := t.buf

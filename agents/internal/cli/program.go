@@ -1,4 +1,4 @@
-package claude
+package cli
 
 import (
 	"encoding/json"
@@ -12,37 +12,42 @@ import (
 	"github.com/evaltest-go/evaltest/agents"
 )
 
-// PathVariable is the environment variable that says where the CLI is.
-const PathVariable = "EVALTEST_CLAUDE"
+// A Program is the program of an agent, as npm installs it.
+type Program struct {
+	Name     string // of the adapter, and of the command
+	Variable string // of the environment: where the program is
+	Package  string // npm's
+}
 
-// locate is the absolute path of the CLI.
-func (a *agent) locate() (string, error) {
-	name, from := a.path, "claude.Path"
+// Locate is the absolute path of the program: path where the adapter was given one, else what the environment says, else the command
+// in PATH. An error of kind "missing" says how to install it.
+func (p Program) Locate(path string) (string, error) {
+	name, from := path, p.Name+".Path"
 	if name == "" {
-		name, from = os.Getenv(PathVariable), PathVariable
+		name, from = os.Getenv(p.Variable), p.Variable
 	}
 	if name == "" {
-		name, from = "claude", "PATH"
+		name, from = p.Name, "PATH"
 	}
-	path, err := exec.LookPath(name)
+	found, err := exec.LookPath(name)
 	if err == nil || errors.Is(err, exec.ErrDot) {
-		path, err = filepath.Abs(path)
+		found, err = filepath.Abs(found)
 	}
 	if err == nil {
-		return path, nil
+		return found, nil
 	}
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 		return "", agents.Errorf(agents.Missing, agents.FromAgent,
-			"claude: find %s (named by %s): %w; install it with `npm install -g @anthropic-ai/claude-code`, or say where it is with %s=/path/to/claude",
-			name, from, err, PathVariable)
+			"%s: find %s (named by %s): %w; install it with `npm install -g %s`, or say where it is with %s=/path/to/%[1]s",
+			p.Name, name, from, err, p.Package, p.Variable)
 	}
-	return "", agents.Errorf(agents.SetupError, agents.FromHarness, "claude: find %s (named by %s): %w", name, from, err)
+	return "", agents.Errorf(agents.SetupError, agents.FromHarness, "%s: find %s (named by %s): %w", p.Name, name, from, err)
 }
 
-// installed is the version of the CLI, read from how it was installed: npm puts a package.json above it, the native
-// installer names the file after the version. It is "" where neither is so: asking the CLI would start it.
-func (a *agent) installed() string {
-	path, err := a.locate()
+// Version is the version of the program, read from how it was installed: npm puts a package.json above it, and some installers name
+// the file after the version. It is "" where neither is so: asking the program would start it.
+func (p Program) Version(path string) string {
+	path, err := p.Locate(path)
 	if err != nil {
 		return ""
 	}
@@ -52,16 +57,14 @@ func (a *agent) installed() string {
 	if name := filepath.Base(path); versionName.MatchString(name) {
 		return name
 	}
-	for _, dir := range []string{filepath.Dir(path), filepath.Dir(filepath.Dir(path))} {
+	for dir, n := filepath.Dir(path), 0; n < 2; dir, n = filepath.Dir(dir), n+1 {
 		var manifest struct{ Name, Version string }
 		data, err := os.ReadFile(filepath.Join(dir, "package.json"))
-		if err == nil && json.Unmarshal(data, &manifest) == nil && manifest.Name == packageName {
+		if err == nil && json.Unmarshal(data, &manifest) == nil && manifest.Name == p.Package {
 			return manifest.Version
 		}
 	}
 	return ""
 }
-
-const packageName = "@anthropic-ai/claude-code"
 
 var versionName = regexp.MustCompile(`^\d+\.\d+\.\d+$`)

@@ -1,4 +1,4 @@
-package claude
+package cli
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"github.com/evaltest-go/evaltest/agents"
 )
 
-// stageSkills copies skills to below dir, each into a folder of its name.
-func stageSkills(dir string, skills []fs.FS) error {
+// StageSkills copies skills to below dir, each into a folder of its name, without its tests.
+func StageSkills(dir string, skills []fs.FS) error {
 	for _, skill := range skills {
 		name, err := agents.SkillName(skill)
 		if err != nil {
