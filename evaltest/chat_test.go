@@ -64,6 +64,10 @@ func TestBareModel(t *testing.T) {
 	assert.Contains(t, tb.text(), "overloaded (provider)")
 	assert.False(t, requestsIn(t, tb.attrs["evaltest.record"])[0].Side)
 
+	_, tb = bare(t, func(e *evaltest.T) { e.Expect(criteria.ReplyEquals("Paris.")) }, evaltest.Script(script.Run("ls"), script.Say("Paris.")))
+	assert.Equal(t, "errored", tb.attrs["evaltest.outcome"], tb.text())
+	assert.Contains(t, tb.text(), "the Script cannot be played on agent chat-gemini (request 1): gateway: script: no tool to execute with")
+
 	_, tb = bare(t, func(e *evaltest.T) { e.StopWhen(evaltest.Fail, criteria.Never(criteria.CommandExecuted("rm"))) }, evaltest.Script())
 	assert.Contains(t, tb.text(), "MISUSE")
 	assert.Contains(t, tb.text(), "does not show calls of kind execute")

@@ -204,6 +204,12 @@ func (a *attempt) reconcile(seen []gateway.Exchange) {
 	if err := a.substitute(seen); err != nil {
 		a.fail(err)
 	}
+	for _, x := range seen {
+		if x.Unplayed { // what the agent did then is not what the author wrote
+			a.fail(agents.Errorf(agents.SetupError, agents.FromAuthor, "the Script cannot be played on agent %s (request %d): %s", a.info.Name, x.N, x.Note))
+			break
+		}
+	}
 	x := gateway.Unhealed(seen)
 	if x == nil || a.watch.ended != nil && a.err == nil {
 		return

@@ -11,7 +11,8 @@
 // What is not covered: Setup.Permit, for which an eval that needs it is refused; lists of tools; what its sub-agents do, which is left out
 // of the trajectory; a login to ChatGPT, since it takes a key of the API. Its newest models call their tools from a program of
 // theirs (the tool exec). What the program calls is in the trajectory, under ids that the requests do not carry: each request then waits
-// two seconds for them, and a stop falls where the agent hands back instead of at the next request.
+// two seconds for them, and a stop, or a limit on turns and calls, falls where the agent hands back instead of at the next request.
+// Limits on time, requests and tokens hold as for any agent.
 package codex
 
 import (

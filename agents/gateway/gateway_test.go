@@ -218,6 +218,7 @@ func TestToolThatIsNotOffered(t *testing.T) {
 	require.Equal(t, "end_turn", a.Stop)
 	require.Equal(t, "gateway: script: no tool named Nope among: Bash", a.Content[0].Text)
 	require.Contains(t, g.Log()[0].Note, "no tool named Nope")
+	require.True(t, g.Log()[0].Unplayed)
 	require.Contains(t, c.next().Content[0].Text, "no tool to skill with")
 	require.Equal(t, "Bash", c.next().Content[0].Name, "the script goes on")
 
@@ -226,6 +227,7 @@ func TestToolThatIsNotOffered(t *testing.T) {
 	a = c.next()
 	require.Equal(t, "Nope", a.Content[0].Name, "it may be one that is to be searched for")
 	require.Contains(t, g.Log()[3].Note, "no tool named Nope")
+	require.False(t, g.Log()[3].Unplayed)
 }
 
 func TestBlocksAreSentBeforeThePause(t *testing.T) {

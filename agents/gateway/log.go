@@ -61,6 +61,8 @@ type Exchange struct {
 	Error   string       // the provider's type of error: "overloaded_error"
 	Usage   agents.Usage // what the answer cost, by tokens
 	Note    string       // what a reader of the log should know: a tool of the script that the agent does not offer
+	// Unplayed: a call of the script could not be made, since the agent has no tool for it. Note says which.
+	Unplayed bool
 }
 
 // log is the exchanges of a gateway.

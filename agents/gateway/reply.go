@@ -15,6 +15,7 @@ type reply struct {
 	usage  usage
 	fail   *agents.Error // instead of all but wait
 	note   string
+	short  bool // a call of the script could not be made
 }
 
 // block is a part of an answer: a call when name is not empty, else text.

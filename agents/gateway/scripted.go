@@ -87,7 +87,7 @@ func (s *scripted) answer(q *query) reply {
 					out.name, out.space, out.input, out.free = c.name, c.space, c.input, c.free
 					out.id = callID(thread, n, k)
 				} else {
-					out.text, c.note = err.Error(), err.Error()
+					out.text, c.note, r.short = err.Error(), err.Error(), true
 				}
 				if c.note != "" {
 					r.note = strings.TrimPrefix(r.note+"\n"+c.note, "\n")

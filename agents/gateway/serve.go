@@ -81,7 +81,7 @@ func (p *player) create(w http.ResponseWriter, r *http.Request) {
 	defer x.end(Cut) // unless it ended otherwise before
 	a := p.script.answer(q)
 	x.update(func(e *Exchange) {
-		e.State, e.Note, e.Admitted = Answering, a.note, time.Now()
+		e.State, e.Note, e.Unplayed, e.Admitted = Answering, a.note, a.short, time.Now()
 	})
 	if err := sleep(ctx, a.wait, func() error { return nil }); err != nil {
 		panic(http.ErrAbortHandler)
