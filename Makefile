@@ -17,7 +17,7 @@ MODULES := $(patsubst ./%/go.mod,%,$(shell find . -path './.?*' -prune -o -path 
 # A developer's own session with an agent must not reach the agents under test. What evals are to do differently, such as
 # EVALTEST_STOP, is taken from the tests' environment too: tests set what they test.
 unexport $(filter ANTHROPIC_% CLAUDE%,$(.VARIABLES))
-CHOSEN := $(filter-out EVALTEST_BENCH EVALTEST_CLAUDE EVALTEST_NAMESPACE EVALTEST_SOAK,$(filter EVALTEST_%,$(.VARIABLES)))
+CHOSEN := $(filter-out EVALTEST_BENCH EVALTEST_CLAUDE EVALTEST_CODEX EVALTEST_NAMESPACE EVALTEST_SOAK,$(filter EVALTEST_%,$(.VARIABLES)))
 CLEAN  := env $(patsubst %,-u %,$(CHOSEN))
 
 .PHONY: test examples lint agents bench soak clean

@@ -80,7 +80,7 @@
 //
 //   - EVALTEST_AGENT: the agent to run, by the name it is registered under; "scripted" is the embedded one, which carries
 //     out the eval's [Script] and is the default of an eval that names no [Agent]
-//   - EVALTEST_CLAUDE: the Claude Code to run, a path; else it is looked up in PATH
+//   - EVALTEST_CLAUDE, EVALTEST_CODEX: the Claude Code, or Codex, to run, a path; else it is looked up in PATH
 //   - EVALTEST_GATEWAY=script: a real agent runs, with the eval's Script in its model's place: no key, no cost; off: the agent
 //     reaches its provider by itself
 //   - EVALTEST_UPSTREAM: the base URL that the gateway forwards to, instead of the agent's own; user and password in it

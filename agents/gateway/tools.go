@@ -68,7 +68,7 @@ func (s *scripted) call(q *query, offered []tool, a script.Action, thread string
 	if a.Kind == agents.Other {
 		c := made{name: a.Tool, input: a.Input}
 		if t, ok := pick(offered, a.Tool); ok {
-			c.name, c.space = t.name, t.space
+			c.name, c.space, c.free = t.name, t.space, t.free // the input of a free tool is the text of the JSON
 			return c, nil
 		}
 		err := fmt.Errorf(complaint+"no tool named %s among: %s", a.Tool, names(offered))
